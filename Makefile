@@ -1,0 +1,33 @@
+PY := .venv/bin/python
+STAMP := .venv/.installed
+
+.PHONY: tui test check fix bench snapshots
+
+tui: $(STAMP)
+	.venv/bin/claude-mem tui
+
+test: $(STAMP)
+	$(PY) -m pytest -n auto
+
+check: $(STAMP)
+	.venv/bin/ruff format --check .
+	.venv/bin/ruff check .
+	.venv/bin/mypy
+	.venv/bin/lint-imports
+	$(PY) -m pytest -n auto
+
+fix: $(STAMP)
+	.venv/bin/ruff format .
+	.venv/bin/ruff check --fix .
+
+bench: $(STAMP)
+	$(PY) -m pytest tests/bench -m bench -s
+
+snapshots: $(STAMP)
+	UPDATE_SNAPSHOTS=1 $(PY) -m pytest tests/tui/test_snapshots.py
+
+$(STAMP): pyproject.toml
+	test -x $(PY) || python3 -m venv .venv
+	$(PY) -m pip install --quiet --upgrade pip
+	$(PY) -m pip install --quiet --editable '.[dev]'
+	touch $(STAMP)

@@ -1,0 +1,1 @@
+"""View state: what is known and what is shown, plain and pure."""

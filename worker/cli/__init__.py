@@ -1,0 +1,1 @@
+"""Front end three: the command line."""

@@ -1,0 +1,218 @@
+"""Every endpoint once: its path, and a function that returns the call as a value.
+
+A ``Call`` knows nothing of how it travels: ``WorkerClient`` sends it from async programs, ``QuickClient`` from short
+ones. Routes are registered under the same path constants.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+import msgspec
+
+from worker.contract.curation import Save, Saved
+from worker.contract.present import Text
+from worker.contract.records import Observation, Prompt, RecordKey, RecordKind, Summary
+from worker.contract.search import BatchQuery, Facets, SearchPage, SearchQuery, SearchRows, Timeline, TimelineQuery
+from worker.contract.status import Health, Projects, Readiness, Stats, Version
+from worker.contract.transfer import ImportBatch, ImportResult
+
+T = TypeVar("T")
+
+SEARCH = "/api/search"
+FACETS = "/api/facets"
+TIMELINE = "/api/timeline"
+BATCH = "/api/observations/batch"
+OBSERVATIONS = "/api/observations"
+SUMMARIES = "/api/summaries"
+PROMPTS = "/api/prompts"
+OBSERVATION = "/api/observation/{id}"
+SUMMARY = "/api/session/{id}"
+PROMPT = "/api/prompt/{id}"
+PROJECTS = "/api/projects"
+STATS = "/api/stats"
+HEALTH = "/api/health"
+READINESS = "/api/readiness"
+VERSION = "/api/version"
+IMPORT = "/api/import"
+SAVE = "/api/memory/save"
+SHUTDOWN = "/api/admin/shutdown"
+STREAM = "/stream"
+
+
+@dataclass(frozen=True, slots=True)
+class Call(Generic[T]):
+    """A request and the type of its answer. params: in order, never None. body: JSON or nothing."""
+
+    method: str
+    path: str
+    answer: type[T]
+    params: tuple[tuple[str, str], ...] = ()
+    body: bytes | None = None
+
+    def decode(self, body: bytes) -> T:
+        """The answer from the bytes of a success. Errors: ``msgspec.MsgspecError``."""
+        return msgspec.json.decode(body, type=self.answer)
+
+
+class Done(msgspec.Struct, frozen=True):
+    """The answer of a call that only does something."""
+
+    status: str
+
+
+def _params(**values: object) -> tuple[tuple[str, str], ...]:
+    """Query parameters: None and empty ones left out, lists as comma text, the original's names."""
+    return tuple((name, _text(value)) for name, value in values.items() if value not in (None, "", (), False))
+
+
+def _text(value: object) -> str:
+    if value is True:
+        return "true"
+    if isinstance(value, tuple):
+        return ",".join(str(item) for item in value)
+    return str(value)
+
+
+def _search(query: SearchQuery, form: str | None) -> tuple[tuple[str, str], ...]:
+    return _params(
+        query=query.text,
+        format=form,
+        kind=query.kinds,
+        obs_type=query.types,
+        concepts=query.concepts,
+        files=query.files,
+        project=query.project,
+        platformSource=query.platform_source,
+        dateStart=query.since_epoch_ms,
+        dateEnd=query.until_epoch_ms,
+        orderBy=None if query.order == "relevance" else query.order,
+        limit=query.limit,
+        offset=query.offset or None,
+        typing=query.typing,
+    )
+
+
+def search(query: SearchQuery) -> Call[SearchPage]:
+    """The index: entries with score and snippet, no rows."""
+    return Call("GET", SEARCH, SearchPage, _search(query, "hits"))
+
+
+def search_rows(query: SearchQuery) -> Call[SearchRows]:
+    """The index and the full rows of its hits."""
+    return Call("GET", SEARCH, SearchRows, _search(query, "json"))
+
+
+def search_text(query: SearchQuery) -> Call[Text]:
+    """The index as a table for an agent."""
+    return Call("GET", SEARCH, Text, _search(query, None))
+
+
+def facets(query: SearchQuery, *, buckets: int = 120) -> Call[Facets]:
+    """What the filtered set is made of; ``limit``, ``offset`` and ``order`` of the query play no part."""
+    return Call("GET", FACETS, Facets, (*_search(query, None), *_params(buckets=buckets)))
+
+
+def _timeline(query: TimelineQuery, form: str | None) -> tuple[tuple[str, str], ...]:
+    return (
+        *_params(
+            anchor=query.anchor,
+            query=query.query,
+            format=form,
+            project=query.project,
+            platformSource=query.platform_source,
+        ),
+        ("depth_before", str(query.depth_before)),
+        ("depth_after", str(query.depth_after)),
+    )
+
+
+def timeline(query: TimelineQuery) -> Call[Timeline]:
+    """The entries around an anchor. Errors: ``NotFound`` when there is no such record."""
+    return Call("GET", TIMELINE, Timeline, _timeline(query, "json"))
+
+
+def timeline_text(query: TimelineQuery) -> Call[Text]:
+    """The same as text for an agent; what cannot be found is said in the text."""
+    return Call("GET", TIMELINE, Text, _timeline(query, None))
+
+
+def batch(query: BatchQuery) -> Call[list[dict[str, Any]]]:
+    """Observations in full, as rows of plain JSON (a lean row has fewer keys)."""
+    body: dict[str, Any] = {"ids": query.ids, "orderBy": query.order}
+    body |= {"limit": query.limit} if query.limit is not None else {}
+    body |= {"project": query.project} if query.project else {}
+    body |= {"platformSource": query.platform_source} if query.platform_source else {}
+    body |= {"lean": True} if query.lean else {}
+    return Call("POST", BATCH, list[dict[str, Any]], body=msgspec.json.encode(body))
+
+
+def observation(record_id: int) -> Call[Observation]:
+    """One observation. Errors: ``NotFound``."""
+    return Call("GET", OBSERVATION.format(id=record_id), Observation)
+
+
+def summary(record_id: int) -> Call[Summary]:
+    """One session summary. Errors: ``NotFound``."""
+    return Call("GET", SUMMARY.format(id=record_id), Summary)
+
+
+def prompt(record_id: int) -> Call[Prompt]:
+    """One user prompt. Errors: ``NotFound``."""
+    return Call("GET", PROMPT.format(id=record_id), Prompt)
+
+
+def record(key: RecordKey) -> Call[Observation] | Call[Summary] | Call[Prompt]:
+    """The record with this key. Errors: ``NotFound``."""
+    match key.kind:
+        case RecordKind.OBSERVATION:
+            return observation(key.id)
+        case RecordKind.SUMMARY:
+            return summary(key.id)
+        case RecordKind.PROMPT:
+            return prompt(key.id)
+
+
+def projects() -> Call[Projects]:
+    """The catalogue of projects."""
+    return Call("GET", PROJECTS, Projects)
+
+
+def stats() -> Call[Stats]:
+    """Sizes and counts."""
+    return Call("GET", STATS, Stats)
+
+
+def health() -> Call[Health]:
+    """Who answers, and how it is."""
+    return Call("GET", HEALTH, Health)
+
+
+def readiness() -> Call[Readiness]:
+    """Whether requests are served. Errors: ``Unavailable`` before."""
+    return Call("GET", READINESS, Readiness)
+
+
+def version() -> Call[Version]:
+    """The worker's version."""
+    return Call("GET", VERSION, Version)
+
+
+def import_batch(batch: ImportBatch) -> Call[ImportResult]:
+    """Rows from elsewhere, all of them or (on an error) none."""
+    return Call("POST", IMPORT, ImportResult, body=msgspec.json.encode(batch))
+
+
+def save(memory: Save) -> Call[Saved]:
+    """Something worth remembering, said on purpose."""
+    return Call("POST", SAVE, Saved, body=msgspec.json.encode(memory))
+
+
+def shutdown() -> Call[Done]:
+    """Ask the worker to finish what it does and stop."""
+    return Call("POST", SHUTDOWN, Done, body=b"{}")
+
+
+def comma(values: Iterable[str]) -> tuple[str, ...]:
+    """Values given as lists, as comma text, or both mixed, to one tuple without blanks."""
+    return tuple(part for value in values for part in (piece.strip() for piece in value.split(",")) if part)

@@ -1,0 +1,96 @@
+"""The client of long-lived programs: async, one connection pool, and the live stream."""
+
+from collections.abc import AsyncIterator
+from types import TracebackType
+from typing import Self, TypeVar
+
+import httpx
+import msgspec
+
+from worker.contract import calls, sse
+from worker.contract.calls import Call
+from worker.contract.errors import MemError, TimedOut, Unreachable, from_body
+from worker.contract.events import StreamEvent
+
+T = TypeVar("T")
+
+_QUIET_S = 45.0
+"""The worker sends a comment each 15 s; three missed ones mean that nobody is there any more."""
+
+
+class WorkerClient:
+    """Sends calls to one worker. Use as an async context manager, or ``close`` it.
+
+    transport: for tests, an ASGI app in place of a socket.
+    """
+
+    def __init__(
+        self, host: str, port: int, *, timeout_s: float = 30.0, transport: httpx.AsyncBaseTransport | None = None
+    ) -> None:
+        self._where = f"{host}:{port}"
+        authority = f"[{host}]" if ":" in host else host
+        self._timeout_s = timeout_s
+        self._http = httpx.AsyncClient(
+            base_url=f"http://{authority}:{port}", timeout=timeout_s, transport=transport, trust_env=False
+        )
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Give the connections back."""
+        await self._http.aclose()
+
+    async def send(self, call: Call[T]) -> T:
+        """The answer. Errors: the ``MemError`` the worker told, ``Unreachable``, ``TimedOut``."""
+        headers = {"Content-Type": "application/json"} if call.body else None
+        try:
+            response = await self._http.request(
+                call.method, call.path, params=call.params, content=call.body, headers=headers
+            )
+        except httpx.TimeoutException as error:
+            raise TimedOut(f"no answer from the worker within {self._timeout_s:g} s") from error
+        except httpx.TransportError as error:
+            raise Unreachable(f"no worker answers at {self._where}") from error
+        if response.status_code >= 400:
+            raise from_body(response.status_code, response.content)
+        try:
+            return call.decode(response.content)
+        except msgspec.MsgspecError as error:
+            raise MemError(f"the worker's answer to {call.path} cannot be read: {error}") from error
+
+    async def events(self, *, after: int | None = None) -> AsyncIterator[StreamEvent]:
+        """What happens from now on, until the connection ends; the caller decides when to come back.
+
+        after: id of the last event seen; what came since is sent again, or ``resync`` if it is no longer known.
+        Errors: ``Unreachable`` when nobody answers or nothing was heard for 45 s.
+        """
+        headers = {} if after is None else {"Last-Event-ID": str(after)}
+        timeout = httpx.Timeout(self._timeout_s, read=_QUIET_S)
+        try:
+            async with self._http.stream("GET", calls.STREAM, headers=headers, timeout=timeout) as response:
+                if response.status_code >= 400:
+                    raise from_body(response.status_code, await response.aread())
+                decoder = sse.Decoder()
+                async for chunk in response.aiter_raw():
+                    for frame in decoder.feed(chunk):
+                        event = _event(frame)
+                        if event is not None:
+                            yield event
+        except httpx.TransportError as error:
+            raise Unreachable(f"the stream of {self._where} broke off") from error
+
+
+def _event(frame: sse.Frame) -> StreamEvent | None:
+    """The event in a frame, None for one that is no event of ours."""
+    try:
+        event = msgspec.json.decode(frame.data, type=StreamEvent)
+    except msgspec.MsgspecError:
+        return None
+    known = frame.id if frame.id is not None and frame.id.isdigit() else None
+    return event if known is None else msgspec.structs.replace(event, id=int(known))

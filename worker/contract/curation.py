@@ -1,0 +1,24 @@
+"""What a person changes on purpose."""
+
+from typing import Any
+
+import msgspec
+
+
+class Save(msgspec.Struct, frozen=True, kw_only=True):
+    """``POST /api/memory/save``. text: not blank. title: by default the first 60 characters of the text."""
+
+    text: str
+    title: str | None = None
+    project: str | None = None
+    metadata: dict[str, Any] | None = None
+
+
+class Saved(msgspec.Struct, frozen=True, kw_only=True):
+    """The observation that holds it; saving the same twice gives the same id."""
+
+    success: bool
+    id: int
+    title: str
+    project: str
+    message: str

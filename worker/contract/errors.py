@@ -1,0 +1,121 @@
+"""One tree of errors, the same on both sides of the wire.
+
+Raised where it happens, with no thought of HTTP: ``worker.api.errors`` holds the status table, and a client turns
+a ``Problem`` back into the class it came from.
+"""
+
+from typing import ClassVar
+
+import msgspec
+
+
+class Problem(msgspec.Struct, omit_defaults=True, frozen=True):
+    """The body of every answer that is not a success.
+
+    error: one sentence for a person (the key that the original's clients read).
+    code: stable, for programs. field: the parameter or body key at fault.
+    """
+
+    error: str
+    code: str = "internal"
+    field: str | None = None
+    retry_after_s: float | None = None
+
+
+class MemError(Exception):
+    """Anything that went wrong and can be told in a sentence."""
+
+    code: ClassVar[str] = "internal"
+
+    def __init__(self, message: str, *, field: str | None = None, retry_after_s: float | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.field = field
+        self.retry_after_s = retry_after_s
+
+    def problem(self) -> Problem:
+        """The wire form."""
+        return Problem(self.message, self.code, self.field, self.retry_after_s)
+
+
+class Invalid(MemError):
+    """A value cannot be used; ``field`` names it and the message says what was expected."""
+
+    code = "invalid"
+
+
+class NotFound(MemError):
+    """The record asked for does not exist."""
+
+    code = "not_found"
+
+
+class Conflict(MemError):
+    """The state does not allow it."""
+
+    code = "conflict"
+
+
+class Forbidden(MemError):
+    """The caller comes from somewhere that may not ask."""
+
+    code = "forbidden"
+
+
+class TooLarge(MemError):
+    """A body over the limit."""
+
+    code = "too_large"
+
+
+class WrongType(MemError):
+    """A body that is not JSON."""
+
+    code = "wrong_type"
+
+
+class Busy(MemError):
+    """Try again after ``retry_after_s``."""
+
+    code = "busy"
+
+
+class Unavailable(MemError):
+    """A part that is needed is not there yet, or no longer."""
+
+    code = "unavailable"
+
+
+class TimedOut(MemError):
+    """No answer in time."""
+
+    code = "timed_out"
+
+
+class Unreachable(MemError):
+    """Client side only: nobody answers at the worker's address."""
+
+    code = "unreachable"
+
+
+_BY_CODE: dict[str, type[MemError]] = {
+    kind.code: kind
+    for kind in (
+        Invalid, NotFound, Conflict, Forbidden, TooLarge, WrongType, Busy, Unavailable, TimedOut, Unreachable,
+    )
+}  # fmt: skip
+
+
+def from_problem(problem: Problem) -> MemError:
+    """The exception that a problem was made from; an unknown code gives a plain ``MemError``."""
+    kind = _BY_CODE.get(problem.code, MemError)
+    return kind(problem.error, field=problem.field, retry_after_s=problem.retry_after_s)
+
+
+def from_body(status: int, body: bytes) -> MemError:
+    """The exception in an error answer, also of a server that does not speak our problem form."""
+    try:
+        return from_problem(msgspec.json.decode(body, type=Problem))
+    except msgspec.MsgspecError:
+        text = body[:200].decode("utf-8", "replace").strip()
+        return MemError(f"the worker answered {status}: {text}" if text else f"the worker answered {status}")

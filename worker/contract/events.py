@@ -1,0 +1,30 @@
+"""What the live stream carries, one JSON object an event; ``type`` tells which.
+
+Rows in events have the original's stream keys (contract/stream.md), not those of the database.
+"""
+
+from typing import Any
+
+import msgspec
+
+
+class StreamEvent(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Any event. Types we do not know arrive too; ``id`` is the frame's, None if it had none.
+
+    type: connected, initial_load, processing_status, new_observation, new_summary, new_prompt, session_started,
+    session_completed, observation_queued; of our own ``resync`` (events were lost: read the lists again).
+    """
+
+    type: str
+    timestamp: int = 0
+    observation: dict[str, Any] | None = None
+    summary: dict[str, Any] | None = None
+    prompt: dict[str, Any] | None = None
+    projects: tuple[str, ...] | None = None
+    sources: tuple[str, ...] | None = None
+    projectsBySource: dict[str, tuple[str, ...]] | None = None
+    isProcessing: bool | None = None
+    queueDepth: int | None = None
+    sessionDbId: int | None = None
+    project: str | None = None
+    id: int | None = None

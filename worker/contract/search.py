@@ -1,0 +1,198 @@
+"""Questions to memory and the answers: search, timeline, facets, batch."""
+
+import enum
+
+import msgspec
+
+from worker.contract.records import Observation, Prompt, RecordKey, RecordKind, Summary
+
+
+class Order(enum.StrEnum):
+    """Order of a result. ``relevance`` without words is newest first."""
+
+    RELEVANCE = "relevance"
+    DATE_DESC = "date_desc"
+    DATE_ASC = "date_asc"
+
+
+class Degraded(enum.StrEnum):
+    """Why an answer is less than it could be."""
+
+    NO_FULLTEXT = "no_fulltext"
+    INDEX_STARTING = "index_starting"
+    INDEX_FAILED = "index_failed"
+
+
+class SearchQuery(msgspec.Struct, frozen=True, kw_only=True):
+    """What is looked for.
+
+    text: the words as typed; nothing in them is syntax. Empty, or without a letter or digit: filters only.
+    kinds, types, concepts, files, project: filters, all must hold; within one, any value will do.
+    files: part of a path. project: rows merged into it count too; None leaves internal projects out.
+    since_epoch_ms, until_epoch_ms: inclusive.
+    typing: the last word may be unfinished.
+    """
+
+    text: str = ""
+    kinds: tuple[RecordKind, ...] = ()
+    types: tuple[str, ...] = ()
+    concepts: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    project: str | None = None
+    platform_source: str | None = None
+    since_epoch_ms: int | None = None
+    until_epoch_ms: int | None = None
+    order: Order = Order.RELEVANCE
+    limit: int = 20
+    offset: int = 0
+    typing: bool = False
+
+
+class Entry(msgspec.Struct, frozen=True, kw_only=True):
+    """A record as one line of an index: enough to choose by, and what it would cost to read.
+
+    kind, id: the key. type: observation type, ``session`` or ``prompt``. title: never empty, one line, not escaped.
+    read_tokens: estimate for the whole record. discovery_tokens: what it once cost to find out, 0 if unknown.
+    """
+
+    kind: RecordKind
+    id: int
+    type: str
+    title: str
+    project: str
+    created_at_epoch: int
+    read_tokens: int
+    discovery_tokens: int = 0
+    session: str | None = None
+    prompt_number: int | None = None
+    platform_source: str | None = None
+
+    @property
+    def key(self) -> RecordKey:
+        """Which record it is."""
+        return RecordKey(self.kind, self.id)
+
+
+class Snippet(msgspec.Struct, frozen=True):
+    """A piece of the record around what was found.
+
+    matches: (start, end) in characters (code points) of ``text``, end exclusive, in order, not overlapping.
+    """
+
+    text: str
+    matches: tuple[tuple[int, int], ...] = ()
+
+
+class Hit(Entry, frozen=True, kw_only=True):
+    """An entry that was found. score: larger is better, comparable within one answer only; 0 without words."""
+
+    score: float = 0.0
+    snippet: Snippet = Snippet("")
+
+
+class SearchPage(msgspec.Struct, frozen=True, kw_only=True):
+    """One page of one fused list over all kinds.
+
+    total: how many there are in all. strategy: ``filter`` (no words) or ``keyword``.
+    """
+
+    hits: tuple[Hit, ...]
+    total: int
+    query: str = ""
+    offset: int = 0
+    strategy: str = "filter"
+    degraded: Degraded | None = None
+    took_ms: float = 0.0
+
+
+class SearchRows(msgspec.Struct, frozen=True, kw_only=True):
+    """``format=json`` of ``/api/search``: the original's keys with the rows, and the page's own.
+
+    The three lists together hold the rows of ``hits``, each list in the order of ``hits``.
+    """
+
+    observations: tuple[Observation, ...]
+    sessions: tuple[Summary, ...]
+    prompts: tuple[Prompt, ...]
+    totalResults: int
+    query: str
+    hits: tuple[Hit, ...]
+    offset: int
+    strategy: str
+    degraded: Degraded | None
+    took_ms: float
+
+
+class TimelineQuery(msgspec.Struct, frozen=True, kw_only=True):
+    """A moment and how much around it.
+
+    anchor: `118`, `S14`, `P40`, or a date and time; or ``query``, whose best hit is the anchor. Just one of the two.
+    depth_before, depth_after: in records of any kind.
+    """
+
+    anchor: str = ""
+    query: str = ""
+    depth_before: int = 10
+    depth_after: int = 10
+    project: str | None = None
+    platform_source: str | None = None
+
+
+class Timeline(msgspec.Struct, frozen=True, kw_only=True):
+    """Records in order of (time, kind, id), oldest first.
+
+    anchor: as asked for, or the key of the best hit. anchor_index: where it stands in ``entries``; for a moment
+    the first entry at or after it, else the last one; None if there are no entries.
+    """
+
+    entries: tuple[Entry, ...]
+    anchor: str
+    anchor_index: int | None
+    query: str = ""
+    depth_before: int = 10
+    depth_after: int = 10
+
+
+class Count(msgspec.Struct, frozen=True):
+    """How many records have a value."""
+
+    value: str
+    count: int
+
+
+class Bucket(msgspec.Struct, frozen=True):
+    """Records in [start, start of the next bucket). Empty buckets are left out."""
+
+    start_epoch_ms: int
+    count: int
+
+
+class Facets(msgspec.Struct, frozen=True, kw_only=True):
+    """What a filtered set is made of, for chips and the timeline strip.
+
+    buckets: oldest first, at most as many as asked for, each ``bucket_ms`` long and aligned to local time.
+    """
+
+    total: int
+    kinds: tuple[Count, ...]
+    types: tuple[Count, ...]
+    projects: tuple[Count, ...]
+    buckets: tuple[Bucket, ...]
+    bucket_ms: int
+    first_epoch_ms: int | None
+    last_epoch_ms: int | None
+
+
+class BatchQuery(msgspec.Struct, frozen=True, kw_only=True):
+    """Observations by id. Unknown ids are left out of the answer.
+
+    order: newest first, as in the original, or oldest first.
+    lean: leave out columns that are empty or that only cloud sync needs (for agents: fewer tokens).
+    """
+
+    ids: tuple[int, ...]
+    order: Order = Order.DATE_DESC
+    limit: int | None = None
+    project: str | None = None
+    platform_source: str | None = None
+    lean: bool = False

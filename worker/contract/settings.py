@@ -1,0 +1,115 @@
+"""Settings: where the memory lives and where the worker listens. Read once per process, by ``main`` functions.
+
+Precedence for each key: environment, then ``settings.json`` in the data directory, then the default.
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from worker.contract.errors import Invalid
+
+_LOG_LEVELS = ("DEBUG", "INFO", "WARN", "ERROR", "SILENT")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """data_dir: absolute. host, port: of the worker, for it and its clients alike. timeout_s: for one call."""
+
+    data_dir: Path
+    host: str
+    port: int
+    timeout_s: float = 30.0
+    log_level: str = "INFO"
+    demo: bool = False
+
+    @property
+    def database(self) -> Path:
+        """The file that holds the memory."""
+        return self.data_dir / "claude-mem.db"
+
+    @property
+    def logs(self) -> Path:
+        """The folder of log files."""
+        return self.data_dir / "logs"
+
+    @property
+    def url(self) -> str:
+        """Where the worker answers."""
+        return f"http://{self.host}:{self.port}"
+
+    def for_demo(self) -> "Settings":
+        """The demo memory beside this one: a data directory and a port of its own, never the user's."""
+        if self.demo:
+            return self
+        port = self.port - 100 if self.port - 100 >= 1024 else self.port + 100
+        return replace(self, data_dir=self.data_dir.with_name(self.data_dir.name + "-demo"), port=port, demo=True)
+
+
+def load(environ: Mapping[str, str] | None = None, *, home: Path | None = None) -> Settings:
+    """The settings of this process.
+
+    Errors: ``Invalid`` for a value out of range or a ``settings.json`` that is no JSON object; the file is left alone.
+    """
+    environ = os.environ if environ is None else environ
+    home = home or Path(environ.get("HOME") or Path.home())
+    default_dir = home / ".claude-mem"
+    chosen = environ.get("CLAUDE_MEM_DATA_DIR") or _read(default_dir).get("CLAUDE_MEM_DATA_DIR")
+    data_dir = _expand(str(chosen), home) if chosen else default_dir
+    stored = _read(data_dir)
+
+    def value(name: str, default: str) -> str:
+        key = f"CLAUDE_MEM_{name}"
+        return str(environ.get(key, stored.get(key, default))).strip()
+
+    host = value("WORKER_HOST", "127.0.0.1") or "127.0.0.1"
+    level = value("LOG_LEVEL", "INFO").upper()
+    if level not in _LOG_LEVELS:
+        raise Invalid(f"CLAUDE_MEM_LOG_LEVEL must be one of {', '.join(_LOG_LEVELS)}", field="CLAUDE_MEM_LOG_LEVEL")
+    return Settings(
+        data_dir=data_dir,
+        host="127.0.0.1" if host == "localhost" else host,
+        port=_number("CLAUDE_MEM_WORKER_PORT", value("WORKER_PORT", str(default_port())), 1024, 65535),
+        timeout_s=_number("CLAUDE_MEM_API_TIMEOUT_MS", value("API_TIMEOUT_MS", "30000"), 500, 300_000) / 1000,
+        log_level=level,
+    )
+
+
+def default_port() -> int:
+    """37700 + uid mod 100: the same for all projects of a user, another for the next user of the machine."""
+    return 37700 + (os.getuid() if hasattr(os, "getuid") else 77) % 100
+
+
+def _expand(path: str, home: Path) -> Path:
+    if path == "~" or path.startswith("~/"):
+        path = str(home) + path[1:]
+    return Path(path).absolute()
+
+
+def _read(data_dir: Path) -> dict[str, Any]:
+    """The keys in a settings file, flattened if they stand under ``env``; {} if there is none."""
+    file = data_dir / "settings.json"
+    try:
+        raw = file.read_bytes().removeprefix(b"\xef\xbb\xbf")
+    except OSError:
+        return {}
+    if not raw.strip():
+        return {}
+    try:
+        stored = msgspec.json.decode(raw)
+    except msgspec.DecodeError as error:
+        raise Invalid(f"{file} is not JSON ({error}); it was left as it is", field="settings.json") from error
+    if not isinstance(stored, dict):
+        raise Invalid(f"{file} must hold a JSON object", field="settings.json")
+    nested = stored.get("env")
+    return {**nested, **stored} if isinstance(nested, dict) else stored
+
+
+def _number(key: str, text: str, low: int, high: int) -> int:
+    if not (text.isascii() and text.isdigit()) or not low <= int(text) <= high:
+        raise Invalid(f"{key} must be a whole number from {low} to {high}, not {text!r}", field=key)
+    return int(text)

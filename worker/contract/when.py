@@ -1,0 +1,51 @@
+"""Pure: dates as people write them, as moments. The one reading of dates, in HTTP, command line, MCP and app."""
+
+import datetime as dt
+import re
+
+_DATE = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})")
+_MILLISECONDS = re.compile(r"\d{12,14}")
+_LAST_MS = dt.timedelta(milliseconds=1)
+
+
+def epoch_ms(moment: dt.datetime) -> int:
+    """Milliseconds since 1970 of a moment that knows its zone, rounded down."""
+    return (moment - dt.datetime(1970, 1, 1, tzinfo=dt.UTC)) // dt.timedelta(milliseconds=1)
+
+
+def at_ms(epoch: int, zone: dt.tzinfo | None = None) -> dt.datetime:
+    """The moment in a zone, by default this machine's. Epochs outside the years 1 to 9999 give the nearest."""
+    bounded = min(max(epoch, -62_000_000_000_000), 253_000_000_000_000)
+    return dt.datetime.fromtimestamp(0, dt.UTC).__add__(dt.timedelta(milliseconds=bounded)).astimezone(zone)
+
+
+def iso_utc(epoch: int) -> str:
+    """The text form in the database: ISO 8601, UTC, milliseconds, `Z`."""
+    return at_ms(epoch, dt.UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def parse_range(text: str, zone: dt.tzinfo | None = None) -> tuple[int, int] | None:
+    """First and last millisecond that a date text means, or None if it is none.
+
+    `2026-03-10` is that whole day in ``zone`` (default: this machine's), 23 or 25 hours where clocks change;
+    a date with a time is one moment, in ``zone`` unless it says its own; 12 to 14 digits are epoch milliseconds.
+    """
+    text = text.strip()
+    if _MILLISECONDS.fullmatch(text):
+        return int(text), int(text)
+    try:
+        if day := _DATE.fullmatch(text):
+            start = dt.datetime(*(int(part) for part in day.groups()))  # type: ignore[arg-type]  # noqa: DTZ001
+            after = start + dt.timedelta(days=1)
+            return epoch_ms(_in_zone(start, zone)), epoch_ms(_in_zone(after, zone) - _LAST_MS)
+        moment = dt.datetime.fromisoformat(text)
+        if not any(char in text for char in ":T "):
+            return None
+        epoch = epoch_ms(moment if moment.tzinfo else _in_zone(moment, zone))
+    except (ValueError, OverflowError):
+        return None
+    return epoch, epoch
+
+
+def _in_zone(moment: dt.datetime, zone: dt.tzinfo | None) -> dt.datetime:
+    return moment.replace(tzinfo=zone) if zone else moment.astimezone()

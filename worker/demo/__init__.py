@@ -1,0 +1,1 @@
+"""The demo memory: believable records of invented projects."""

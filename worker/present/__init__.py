@@ -1,0 +1,1 @@
+"""Step 6: records as text that an agent reads."""

@@ -1,0 +1,1 @@
+"""Step 3: SQLite, the source of truth. All SQL is here."""
