@@ -11,6 +11,7 @@ from worker.contract import calls, sse
 from worker.contract.calls import Call
 from worker.contract.errors import MemError, TimedOut, Unreachable, from_body
 from worker.contract.events import StreamEvent
+from worker.contract.settings import dialled
 
 T = TypeVar("T")
 
@@ -27,6 +28,7 @@ class WorkerClient:
     def __init__(
         self, host: str, port: int, *, timeout_s: float = 30.0, transport: httpx.AsyncBaseTransport | None = None
     ) -> None:
+        host = dialled(host)
         self._where = f"{host}:{port}"
         authority = f"[{host}]" if ":" in host else host
         self._timeout_s = timeout_s

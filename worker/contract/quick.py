@@ -9,38 +9,55 @@ import msgspec
 
 from worker.contract.calls import Call
 from worker.contract.errors import MemError, TimedOut, Unreachable, from_body
+from worker.contract.settings import dialled
 
 T = TypeVar("T")
+
+_PIECE_BYTES = 65536
+_SHORTEST_S = 0.001
 
 
 class QuickClient:
     """Sends calls one by one, a connection for each. host, port: the worker's. timeout_s: for a whole call."""
 
     def __init__(self, host: str, port: int, *, timeout_s: float = 30.0) -> None:
-        self._host, self._port, self._timeout_s = host, port, timeout_s
+        self._host, self._port, self._timeout_s = dialled(host), port, timeout_s
 
     def send(self, call: Call[T], *, timeout_s: float | None = None) -> T:
         """The answer. Errors: the ``MemError`` the worker told, ``Unreachable``, ``TimedOut``."""
         allowed = self._timeout_s if timeout_s is None else timeout_s
-        deadline = time.monotonic() + allowed
-        path = call.path + ("?" + urlencode(call.params, errors="surrogatepass") if call.params else "")
-        headers = {"Accept": "application/json"} | ({"Content-Type": "application/json"} if call.body else {})
-        connection = http.client.HTTPConnection(self._host, self._port, timeout=allowed)
         try:
-            connection.request(call.method, path, body=call.body, headers=headers)
-            if connection.sock:
-                connection.sock.settimeout(max(0.001, deadline - time.monotonic()))
-            response = connection.getresponse()
-            body = response.read()
+            status, body = self._exchange(call, allowed)
         except TimeoutError as error:
             raise TimedOut(f"no answer from the worker within {allowed:g} s") from error
-        except (OSError, http.client.HTTPException) as error:
+        except (OSError, UnicodeError, http.client.HTTPException) as error:
             raise Unreachable(f"no worker answers at {self._host}:{self._port}") from error
-        finally:
-            connection.close()
-        if response.status >= 400:
-            raise from_body(response.status, body)
+        if status >= 400:
+            raise from_body(status, body)
         try:
             return call.decode(body)
         except msgspec.MsgspecError as error:
             raise MemError(f"the worker's answer to {call.path} cannot be read: {error}") from error
+
+    def _exchange(self, call: Call[T], allowed_s: float) -> tuple[int, bytes]:
+        deadline = time.monotonic() + allowed_s
+        path = call.path + ("?" + urlencode(call.params, errors="replace") if call.params else "")
+        headers = {"Accept": "application/json"} | ({"Content-Type": "application/json"} if call.body else {})
+        connection = http.client.HTTPConnection(self._host, self._port, timeout=max(_SHORTEST_S, allowed_s))
+        try:
+            connection.connect()
+            # Kept, because the connection lets go of it as soon as the worker says that it will close.
+            sock = connection.sock
+            connection.request(call.method, path, body=call.body, headers=headers)
+            sock.settimeout(max(_SHORTEST_S, deadline - time.monotonic()))
+            response = connection.getresponse()
+            pieces = []
+            while piece := response.read1(_PIECE_BYTES):
+                pieces.append(piece)
+                if (left_s := deadline - time.monotonic()) <= 0:
+                    raise TimeoutError
+                if sock.fileno() >= 0:
+                    sock.settimeout(left_s)
+            return response.status, b"".join(pieces)
+        finally:
+            connection.close()

@@ -40,7 +40,8 @@ class Settings:
     @property
     def url(self) -> str:
         """Where the worker answers."""
-        return f"http://{self.host}:{self.port}"
+        host = dialled(self.host)
+        return f"http://[{host}]:{self.port}" if ":" in host else f"http://{host}:{self.port}"
 
     def for_demo(self) -> "Settings":
         """The demo memory beside this one: a data directory and a port of its own, never the user's."""
@@ -53,6 +54,7 @@ class Settings:
 def load(environ: Mapping[str, str] | None = None, *, home: Path | None = None) -> Settings:
     """The settings of this process.
 
+    A blank value counts as not set.
     Errors: ``Invalid`` for a value out of range or a ``settings.json`` that is no JSON object; the file is left alone.
     """
     environ = os.environ if environ is None else environ
@@ -64,15 +66,15 @@ def load(environ: Mapping[str, str] | None = None, *, home: Path | None = None) 
 
     def value(name: str, default: str) -> str:
         key = f"CLAUDE_MEM_{name}"
-        return str(environ.get(key, stored.get(key, default))).strip()
+        given = (str(source[key]).strip() for source in (environ, stored) if source.get(key) is not None)
+        return next((text for text in given if text), default)
 
-    host = value("WORKER_HOST", "127.0.0.1") or "127.0.0.1"
     level = value("LOG_LEVEL", "INFO").upper()
     if level not in _LOG_LEVELS:
         raise Invalid(f"CLAUDE_MEM_LOG_LEVEL must be one of {', '.join(_LOG_LEVELS)}", field="CLAUDE_MEM_LOG_LEVEL")
     return Settings(
         data_dir=data_dir,
-        host="127.0.0.1" if host == "localhost" else host,
+        host=_host("CLAUDE_MEM_WORKER_HOST", value("WORKER_HOST", "127.0.0.1")),
         port=_number("CLAUDE_MEM_WORKER_PORT", value("WORKER_PORT", str(default_port())), 1024, 65535),
         timeout_s=_number("CLAUDE_MEM_API_TIMEOUT_MS", value("API_TIMEOUT_MS", "30000"), 500, 300_000) / 1000,
         log_level=level,
@@ -82,6 +84,21 @@ def load(environ: Mapping[str, str] | None = None, *, home: Path | None = None) 
 def default_port() -> int:
     """37700 + uid mod 100: the same for all projects of a user, another for the next user of the machine."""
     return 37700 + (os.getuid() if hasattr(os, "getuid") else 77) % 100
+
+
+def dialled(host: str) -> str:
+    """The address to call a worker that listens on ``host``: one that listens everywhere is called on loopback.
+
+    ``localhost`` is the IPv4 address, because the worker listens on that one and a name may be tried as IPv6 first.
+    """
+    return {"localhost": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
+
+
+def _host(key: str, text: str) -> str:
+    host = text.removeprefix("[").removesuffix("]")
+    if not host.isascii() or any(char in "/@[]?#" or char.isspace() for char in host):
+        raise Invalid(f"{key} must be a host name or an address such as 127.0.0.1, not {text!r}", field=key)
+    return "127.0.0.1" if host == "localhost" else host
 
 
 def _expand(path: str, home: Path) -> Path:
@@ -95,13 +112,15 @@ def _read(data_dir: Path) -> dict[str, Any]:
     file = data_dir / "settings.json"
     try:
         raw = file.read_bytes().removeprefix(b"\xef\xbb\xbf")
-    except OSError:
+    except (FileNotFoundError, NotADirectoryError):
         return {}
+    except OSError as error:
+        raise Invalid(f"{file} cannot be read ({error.strerror or error})", field="settings.json") from error
     if not raw.strip():
         return {}
     try:
         stored = msgspec.json.decode(raw)
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, UnicodeError) as error:
         raise Invalid(f"{file} is not JSON ({error}); it was left as it is", field="settings.json") from error
     if not isinstance(stored, dict):
         raise Invalid(f"{file} must hold a JSON object", field="settings.json")
@@ -110,6 +129,6 @@ def _read(data_dir: Path) -> dict[str, Any]:
 
 
 def _number(key: str, text: str, low: int, high: int) -> int:
-    if not (text.isascii() and text.isdigit()) or not low <= int(text) <= high:
+    if not (text.isascii() and text.isdigit() and len(text) <= 9) or not low <= int(text) <= high:
         raise Invalid(f"{key} must be a whole number from {low} to {high}, not {text!r}", field=key)
     return int(text)
