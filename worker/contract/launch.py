@@ -186,6 +186,31 @@ def _drop_if_left_behind(lock: Path) -> None:
         aside.unlink()
 
 
+class _Recorded(msgspec.Struct):
+    pid: int
+    startToken: str | None = None
+
+
+def recorded_pid(settings: Settings) -> int | None:
+    """The worker's process as ``worker.pid`` has it, None if it ended or cannot be told from a later one of that id."""
+    try:
+        recorded = msgspec.json.decode((settings.data_dir / "worker.pid").read_bytes(), type=_Recorded)
+    except (OSError, msgspec.MsgspecError):
+        return None
+    if recorded.pid <= 1 or recorded.startToken is None or not alive(recorded.pid):
+        return None
+    return recorded.pid if recorded.startToken == start_token(recorded.pid) else None
+
+
+def start_token(pid: int) -> str | None:
+    """When the process began, in the system's ticks: tells it from a later one with the same id. None if unknown."""
+    try:
+        # Counted from behind the name, which may hold blanks and brackets.
+        return Path(f"/proc/{pid}/stat").read_text("utf-8", "replace").rpartition(")")[2].split()[19]
+    except (OSError, IndexError):
+        return None
+
+
 def alive(pid: int) -> bool:
     """Whether a process with this id runs; one that ended and was not collected does not."""
     try:

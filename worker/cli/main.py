@@ -1,0 +1,83 @@
+"""The console script: a table from command to program, and nothing that a hook would have to wait for."""
+
+import importlib
+import io
+import os
+import sys
+from collections.abc import Sequence
+
+from worker.cli import exits
+
+_COMMANDS = {
+    "tui": ("tui.__main__", "the memory in a terminal app"),
+    "mcp": ("mcp_bridge.__main__", "MCP server on standard input and output, for agents"),
+    "worker": ("worker.cli.daemon", "start, stop, restart or ask after the worker"),
+    "search": ("worker.cli.query", "search the memory"),
+    "timeline": ("worker.cli.query", "what happened around a record or a moment"),
+    "show": ("worker.cli.query", "records in full: 118, S14, P40"),
+}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """The exit code of the command that ``argv`` (default: this process's arguments) names."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # a title in Chinese must not end a program under LANG=C
+    try:
+        code = _run(words)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The interpreter flushes once more at its end, and would complain.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return exits.READER_GONE
+    except KeyboardInterrupt:
+        return exits.INTERRUPTED
+    return code
+
+
+def _run(words: list[str]) -> int:
+    match words:
+        case [] | ["-h" | "--help" | "help"]:
+            print(_overview())
+            return exits.FOUND
+        case ["-V" | "--version"]:
+            # 35 ms, and asked for by nobody else here.
+            import importlib.metadata
+
+            print(f"claude-mem {importlib.metadata.version('claude-mem')}")
+            return exits.FOUND
+        case [name, *_] if name in _COMMANDS:
+            return _program(_COMMANDS[name][0], words)
+        case [name, *_]:
+            return _unknown(name)
+    return exits.USAGE
+
+
+def _program(module: str, words: list[str]) -> int:
+    try:
+        code = importlib.import_module(module).main(words)
+    except SystemExit as end:  # argparse, after its help or its complaint
+        code = end.code
+    return code if isinstance(code, int) else exits.FOUND if code is None else exits.USAGE
+
+
+def _unknown(name: str) -> int:
+    # 6 ms, on the way out only.
+    import difflib
+
+    near = difflib.get_close_matches(name, _COMMANDS, 1, 0.5)
+    hint = f"did you mean {near[0]}?" if near else f"commands: {', '.join(_COMMANDS)}"
+    print(f"claude-mem: no command {name!r}; {hint}", file=sys.stderr)
+    return exits.USAGE
+
+
+def _overview() -> str:
+    rows = "\n".join(f"  {name:<9} {about}" for name, (_, about) in _COMMANDS.items())
+    return (
+        "usage: claude-mem COMMAND ...\n\nMemory for coding agents.\n\n"
+        f"commands:\n{rows}\n\n`claude-mem COMMAND --help` tells the rest.\n\n{exits.TOLD}"
+    ).rstrip()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

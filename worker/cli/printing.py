@@ -1,0 +1,48 @@
+"""What a person gets to see: text without anything that would act on the terminal, JSON, and errors."""
+
+import re
+import sys
+
+import msgspec
+
+from worker.cli import exits
+from worker.contract.errors import Invalid, MemError, NotFound, TooLarge, WrongType
+
+_SEQUENCE = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[\]PX^_][^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)|\x1b[ -/]*[0-~]")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+def plain(text: str) -> str:
+    """The text without terminal sequences and control characters; line breaks and tabs stay."""
+    return _CONTROL.sub("", _SEQUENCE.sub("", text.replace("\r\n", "\n").replace("\r", "\n")))
+
+
+def say(text: str) -> None:
+    """Print text that was stored by somebody."""
+    print(plain(text).rstrip("\n"))
+
+
+def say_json(value: object) -> None:
+    """Print a value as JSON: always UTF-8, whatever the locale, and nothing in it acts on a terminal."""
+    text = msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
+    text = re.sub(r"[\x7f-\x9f]", lambda match: f"\\u{ord(match[0]):04x}", text)
+    sys.stdout.flush()
+    sys.stdout.buffer.write(text.encode() + b"\n")
+
+
+def note(text: str) -> None:
+    """Say something beside the output."""
+    print(f"claude-mem: {plain(text)}", file=sys.stderr, flush=True)
+
+
+def failed(error: MemError) -> int:
+    """Tell an error. Gives the exit code."""
+    named = error.field and error.field not in error.message
+    note(f"{error.field}: {error.message}" if named else error.message)
+    match error:
+        case Invalid() | TooLarge() | WrongType():
+            return exits.USAGE
+        case NotFound():
+            return exits.NOTHING
+        case _:
+            return exits.UNAVAILABLE
