@@ -1,0 +1,48 @@
+"""`python -m tui`: flags, settings, run."""
+
+import argparse
+import sys
+import time
+from collections.abc import Sequence
+
+from worker.contract import settings
+from worker.contract.errors import MemError
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the terminal app; the exit code. argv: with or without the `tui` that named it."""
+    given = list(sys.argv[1:] if argv is None else argv)
+    flags = _flags(given[1:] if given[:1] == ["tui"] else given)
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        print("claude-mem tui: needs a terminal; use `claude-mem search` in scripts", file=sys.stderr)
+        return 2
+    try:
+        loaded = settings.load()
+    except MemError as error:
+        print(f"claude-mem tui: {error.message}", file=sys.stderr)
+        return 2
+    return _run(loaded.for_demo() if flags.demo else loaded, flags)
+
+
+def _flags(given: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="claude-mem tui", description="Look through what is remembered.")
+    parser.add_argument("--demo", action="store_true", help="a demo memory beside yours, to look around in")
+    parser.add_argument("--project", metavar="NAME", help="only this project, at the start")
+    parser.add_argument("--ascii", action="store_true", help="draw with ASCII characters only")
+    parser.add_argument("--no-mouse", action="store_true", help="leave the mouse to the terminal")
+    return parser.parse_args(given)
+
+
+def _run(chosen: settings.Settings, flags: argparse.Namespace) -> int:
+    from tui.app import MemoryApp  # Textual: 200 ms that `--help` and a refusal do not wait for
+    from tui.cells import glyphs
+    from tui.cells.look import Look
+
+    look = Look(glyphs.ASCII if flags.ascii else glyphs.UNICODE, lambda: time.time_ns() // 1_000_000)
+    app = MemoryApp(chosen, look, project=flags.project)
+    app.run(mouse=not flags.no_mouse)
+    return app.return_code or 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

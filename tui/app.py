@@ -1,0 +1,365 @@
+"""Frame and wiring: intents → gateway, facts → store, states → screens."""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+
+from textual import constants
+from textual.app import App
+from textual.worker import Worker, WorkerState
+
+from tui import messages, styles
+from tui.cells.look import Look
+from tui.gateway import Gateway
+from tui.screens import themes
+from tui.screens.guide import GuideScreen
+from tui.screens.record import RecordScreen
+from tui.screens.workspace import Workspace
+from tui.state import facts
+from tui.state.facts import Fact
+from tui.state.model import Ask, Link, View, ViewState
+from tui.state.needs import NeedList, NeedPages, NeedRecord, NeedTrack, missing_pages, needs
+from tui.state.store import Store
+from worker.contract.records import RecordKind
+from worker.contract.settings import Settings
+
+PAUSE_S = 0.07
+"""Typing, and a moving cursor, rest this long before the worker is asked."""
+_SLOW_S = 0.3
+_FLUSH_S = 0.25
+_KINDS = ((), (RecordKind.OBSERVATION,), (RecordKind.SUMMARY,), (RecordKind.PROMPT,))
+
+
+class MemoryApp(App[None]):
+    """The terminal app. open_gateway: makes the gateway of a memory; nothing is asked of it before the first paint."""
+
+    TITLE = "claude-mem"
+    ENABLE_COMMAND_PALETTE = False
+
+    def __init__(
+        self,
+        settings: Settings,
+        look: Look,
+        *,
+        project: str | None = None,
+        open_gateway: Callable[[Settings], Gateway] = Gateway,
+    ) -> None:
+        super().__init__(css_path=styles.sheets())
+        self._settings = settings
+        self._look = look
+        self._open_gateway = open_gateway
+        self._gateway = open_gateway(settings)
+        self._news = 0
+        self._queued: int | None = None
+        self._flush_waits = False
+        self.faults: list[BaseException] = []
+        state = ViewState(place=str(settings.database), demo=settings.demo, home=project, ask=Ask(project=project))
+        self.store = Store(state)
+        self.workspace = Workspace(look, state)
+
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        """Our own variables, for themes that are not ours."""
+        return {"quiet": "#8b9099", "faint": "#6b7079", "cursor-line": "#8b9099 25%"}
+
+    @property
+    def state(self) -> ViewState:
+        """What is shown."""
+        return self.store.state
+
+    def on_mount(self) -> None:
+        """Paint first; look for the worker after that."""
+        for theme in themes.THEMES:
+            self.register_theme(theme)
+        if constants.DEFAULT_THEME == "textual-dark":  # none was chosen by TEXTUAL_THEME
+            self.theme = themes.DARK.name
+        if self.no_color or self.console.color_system in (None, "standard"):
+            self.add_class("-few-colours")
+        self.store.subscribe(self._changed)
+        self.push_screen(self.workspace)
+        self.call_after_refresh(self._link_up)
+
+    async def on_unmount(self) -> None:
+        """Leave nothing open."""
+        await self._gateway.close()
+
+    def tell(self, fact: Fact) -> None:
+        """Something became known."""
+        self.store.tell(fact)
+
+    def say(self, text: str) -> None:
+        """A word in the bottom line, until the next key."""
+        self.tell(facts.Said(text))
+
+    # State → screens and questions
+
+    def _changed(self, before: ViewState, state: ViewState) -> None:
+        for screen in self.screen_stack:
+            if isinstance(screen, Workspace | RecordScreen | GuideScreen) and screen.is_mounted:
+                screen.show(state)
+        if not self._gateway.ready:
+            return
+        for need in needs(before, state):
+            match need:
+                case NeedList():
+                    self._run(self._list(need), "list")
+                case NeedPages():
+                    self._load_pages()
+                case NeedRecord():
+                    self._run(self._preview(need), "preview")
+                case NeedTrack():
+                    self._run(self._track(need), "track")
+
+    def _run(self, work: Coroutine[object, object, None], group: str) -> None:
+        self.run_worker(work, group=group, exclusive=True, exit_on_error=False)
+
+    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
+        """A fault of our own is said, not hidden, and what was typed stays."""
+        error = event.worker.error
+        if event.state is WorkerState.ERROR and error is not None:
+            self.faults.append(error)
+            self.log.error(f"{event.worker.group}: {error!r}")
+            self.say(f"internal fault: {error!r}")
+
+    # Questions to the gateway
+
+    def _link_up(self) -> None:
+        self._run(self._link(), "link")
+
+    async def _link(self) -> None:
+        self.tell(facts.Starting())
+        fact = await self._gateway.start()
+        self.tell(fact)
+        if isinstance(fact, facts.Failed):
+            return
+        self.tell(await self._gateway.counted())
+        async for fact in self._gateway.follow():
+            self._heard(fact)
+
+    def _heard(self, fact: Fact) -> None:
+        if not isinstance(fact, facts.News):
+            self.tell(fact)
+            return
+        self._news += fact.count
+        self._queued = fact.queued if fact.queued is not None else self._queued
+        if not self._flush_waits:
+            self._flush_waits = True
+            self.set_timer(_FLUSH_S, self._pass_news_on)
+
+    def _pass_news_on(self) -> None:
+        self._flush_waits = False
+        news, self._news = self._news, 0
+        first = self.state.empty_memory and news > 0
+        self.tell(facts.News(news, self._queued))
+        if first:
+            self._refresh()
+
+    async def _list(self, need: NeedList) -> None:
+        if need.typed:
+            await asyncio.sleep(PAUSE_S)
+        slow = self.set_timer(_SLOW_S, lambda: self.tell(facts.StillWaiting(need.seq)))
+        fact = await self._gateway.listed(need)
+        slow.stop()
+        self.tell(fact)
+        if isinstance(fact, facts.Listed):
+            buckets = max(20, min(self.size.width - 2, 160))
+            faceted = await self._gateway.faceted(need.seq, need.ask, buckets)
+            if faceted is not None:
+                self.tell(faceted)
+
+    def _load_pages(self) -> None:
+        if not any(worker.group == "pages" and worker.is_running for worker in self.workers):
+            self._run(self._pages(), "pages")
+
+    async def _pages(self) -> None:
+        """What is missing on the screen, as long as something is; a fast scroll is followed, not caught up with."""
+        while missing := missing_pages(self.state):
+            state = self.state
+            fact = await self._gateway.paged(state.seq, state.ask, missing[0])
+            self.tell(fact)
+            if isinstance(fact, facts.ListFailed):
+                return
+
+    async def _preview(self, need: NeedRecord) -> None:
+        await asyncio.sleep(PAUSE_S)
+        self.tell(await self._gateway.opened(need.entry.key, need.entry))
+        for key in need.neighbours:
+            await self._gateway.opened(key)
+
+    async def _track(self, need: NeedTrack) -> None:
+        self.tell(await self._gateway.tracked(need))
+
+    # Intents
+
+    def on_typed(self, message: messages.Typed) -> None:
+        """Another text in the box."""
+        self.tell(facts.Typed(message.text))
+
+    def on_moved(self, message: messages.Moved) -> None:
+        """The list's cursor."""
+        self.tell(facts.Moved(message.by, message.to))
+
+    def on_viewed(self, message: messages.Viewed) -> None:
+        """Other rows on the screen."""
+        self.tell(facts.Viewed(message.first, message.last))
+
+    def on_wanted(self, message: messages.Wanted) -> None:
+        """An action of the keymap."""
+        self.say("")
+        getattr(self, f"_want_{message.action}")(message.place)
+
+    def _want_search(self, place: str) -> None:
+        self.workspace.search.box.focus()
+
+    def _want_leave_box(self, place: str) -> None:
+        if not self.state.rows.total and not self.state.waiting:
+            self.say("no hits to go to; Esc empties the box")
+            return
+        self.workspace.hits.focus()
+
+    def _want_clear(self, place: str) -> None:
+        box = self.workspace.search.box
+        if box.value:
+            box.value = ""
+        else:
+            self.workspace.hits.focus()
+
+    def _want_top(self, place: str) -> None:
+        listing = self.state.view is View.LIST
+        self.tell(facts.Refreshed(top=True) if self.state.fresh and listing else facts.Moved(to=0))
+
+    def _want_open(self, place: str) -> None:
+        entry = self.state.entry
+        if entry is None:
+            self.say("nothing to open here")
+            return
+        if self.state.shown_key != entry.key:
+            self._run(self._open_now(NeedRecord(entry, ())), "preview")
+        self.push_screen(RecordScreen(self._look, self.state))
+
+    async def _open_now(self, need: NeedRecord) -> None:
+        self.tell(await self._gateway.opened(need.entry.key, need.entry))
+
+    def _want_swap(self, place: str) -> None:
+        if self.state.view is View.TIMELINE:
+            self._run(self._leave_timeline(), "track")
+        elif self.state.entry is None:
+            self.say("no record here to show the timeline around")
+        else:
+            key = self.state.entry.key
+            self._run(self._track(NeedTrack(key, key, self.state.ask.project)), "track")
+
+    async def _leave_timeline(self) -> None:
+        state, entry = self.state, self.state.entry
+        if entry is None:
+            self.tell(facts.ListChosen(None, None))
+            return
+        row = state.rows.find(entry.key)
+        row = row if row is not None else await self._gateway.row_of(state.ask, entry)
+        self.tell(facts.ListChosen(row, entry))
+        if row is None:
+            self.say(f"{entry.key} is not among the hits; the cursor is where it was")
+
+    def _want_earlier(self, place: str) -> None:
+        self._step(-1, place)
+
+    def _want_later(self, place: str) -> None:
+        self._step(1, place)
+
+    def _step(self, way: int, place: str) -> None:
+        state = self.state
+        timeline = state.view is View.TIMELINE
+        if not timeline and not state.ask.bare and place != "record":
+            self.say("hits are in order of worth, not of time; i opens the timeline")
+            return
+        by = -way if not timeline and state.ask.bare else way
+        before = state.entry
+        self.tell(facts.Moved(by=by))
+        if self.state.entry == before:
+            self.say("there is nothing beyond this one")
+
+    def _want_scope(self, place: str) -> None:
+        state = self.state
+        if state.ask.project is not None:
+            self.tell(facts.Scoped(None))
+        elif state.entry is not None and state.entry.project:
+            self.tell(facts.Scoped(state.entry.project))
+        elif state.home:
+            self.tell(facts.Scoped(state.home))
+        else:
+            self.say("no record here to take the project from")
+
+    def _want_kinds(self, place: str) -> None:
+        here = _KINDS.index(self.state.ask.kinds)
+        self.tell(facts.Sorted(_KINDS[(here + 1) % len(_KINDS)]))
+
+    def _want_refresh(self, place: str) -> None:
+        self._refresh()
+
+    def _refresh(self) -> None:
+        if self.state.link in (Link.FAILED, Link.LOST):
+            self._link_up()
+            return
+        if self.state.link is Link.STARTING:
+            self.say("the worker is being started; one moment")
+            return
+        self._gateway.forget()
+        self.tell(facts.Refreshed())
+        self._run(self._count(), "count")
+
+    async def _count(self) -> None:
+        self.tell(await self._gateway.counted())
+
+    def _want_demo(self, place: str) -> None:
+        if self._settings.demo:
+            self.say("started with --demo; start without it for your own memory")
+        elif self.state.demo:
+            self._run(self._switch(self._settings), "switch")
+        elif self.state.empty_memory:
+            self._run(self._switch(self._settings.for_demo()), "switch")
+        else:
+            self.say("your memory is not empty; `claude-mem tui --demo` opens the demo beside it")
+
+    async def _switch(self, settings: Settings) -> None:
+        for group in ("link", "list", "pages", "preview", "track", "count"):
+            self.workers.cancel_group(self, group)
+        await self._gateway.close()
+        self._gateway = self._open_gateway(settings)
+        self.tell(facts.Switched(str(settings.database), settings.demo))
+        self.workspace.search.box.value = ""
+        self.workspace.hits.focus()
+        self._link_up()
+
+    def _want_pane(self, place: str) -> None:
+        self.workspace.go(1)
+
+    def _want_pane_back(self, place: str) -> None:
+        self.workspace.go(-1)
+
+    def _want_theme(self, place: str) -> None:
+        self.theme = themes.LIGHT.name if self.current_theme.dark else themes.DARK.name
+
+    def _want_guide(self, place: str) -> None:
+        self.push_screen(GuideScreen(self._look.glyphs, self.state))
+
+    def _want_back(self, place: str) -> None:
+        if isinstance(self.screen, Workspace):
+            self.workspace.hits.focus()
+        else:
+            self.pop_screen()
+
+    def _want_undo(self, place: str) -> None:
+        if self.state.view is View.TIMELINE:
+            self._want_swap(place)
+        elif self.workspace.search.box.value:
+            self.workspace.search.box.value = ""
+        else:
+            self.say("q quits")
+
+    def _want_quit(self, place: str) -> None:
+        if self.state.view is View.TIMELINE:
+            self._want_swap(place)
+        else:
+            self.exit()
+
+    def action_help_quit(self) -> None:
+        """Ctrl+C, which quits elsewhere."""
+        self.say("q quits from the list; Ctrl+Q from anywhere")

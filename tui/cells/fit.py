@@ -1,0 +1,71 @@
+"""Pure: text in a given number of cells, which is not its number of characters."""
+
+import re
+from collections.abc import Iterator
+
+from rich.cells import cell_len, get_character_cell_size
+
+_WORD = re.compile(r"\s*\S+|\s+")
+
+
+def width(text: str) -> int:
+    """Cells that the text takes."""
+    return len(text) if text.isascii() else cell_len(text)
+
+
+def cut(text: str, room: int, ellipsis: str = "…") -> str:
+    """The text in at most ``room`` cells, its loss shown; never half of a wide character."""
+    if width(text) <= room:
+        return text
+    if room <= len(ellipsis):
+        return ellipsis[: max(room, 0)]
+    return _head(text, room - len(ellipsis)).rstrip() + ellipsis
+
+
+def left(text: str, room: int, ellipsis: str = "…") -> str:
+    """Just ``room`` cells, the text at their left."""
+    text = cut(text, room, ellipsis)
+    return text + " " * (room - width(text))
+
+
+def right(text: str, room: int, ellipsis: str = "…") -> str:
+    """Just ``room`` cells, the text at their right."""
+    text = cut(text, room, ellipsis)
+    return " " * (room - width(text)) + text
+
+
+def wrap(text: str, room: int) -> Iterator[str]:
+    """The lines of the text in ``room`` cells, broken between words, and within one that is longer than a line."""
+    room = max(room, 2)
+    for paragraph in text.split("\n"):
+        if width(paragraph) <= room:
+            yield paragraph
+            continue
+        indent = paragraph[: len(paragraph) - len(paragraph.lstrip())][: room // 2]
+        line = ""
+        for word in _WORD.findall(paragraph):
+            if width(line) + width(word) <= room:
+                line += word
+                continue
+            if line.strip():
+                yield line.rstrip()
+                word = indent + word.lstrip()
+                line = ""
+            while width(word) > room:
+                head = _head(word, room)
+                yield head
+                word = indent + word[len(head) :]
+            line = word
+        if line.strip():
+            yield line.rstrip()
+
+
+def _head(text: str, room: int) -> str:
+    if text.isascii():
+        return text[:room]
+    taken = 0
+    for index, char in enumerate(text):
+        taken += get_character_cell_size(char)
+        if taken > room:
+            return text[:index]
+    return text

@@ -1,0 +1,36 @@
+"""Pure: the characters that draw, in Unicode and in ASCII."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Glyphs:
+    """Each one cell wide. bars: from the lowest to the highest, without the empty one."""
+
+    bars: str
+    ellipsis: str
+    cursor: str
+    anchor: str
+    here: str
+    live: str
+    away: str
+    new: str
+    rule: str
+    dot: str
+    bullet: str
+    prompt: str
+    enter: str
+    discovery: str
+    bar: str
+    up_down: str
+    times: str
+
+
+UNICODE = Glyphs(
+    bars="▁▂▃▄▅▆▇█", ellipsis="…", cursor="▌", anchor="◆", here="▲", live="●", away="○", new="▲", rule="─", dot="·",
+    bullet="•", prompt="❯", enter="↵", discovery="○", bar="│", up_down="↑↓", times="×",
+)  # fmt: skip
+ASCII = Glyphs(
+    bars="._-=#", ellipsis="~", cursor=">", anchor="*", here="^", live="*", away="o", new="^", rule="-", dot="-",
+    bullet="*", prompt="/", enter="Enter", discovery="o", bar="|", up_down="up/down", times="x",
+)  # fmt: skip

@@ -1,0 +1,64 @@
+"""Pure: how things are written in this run: glyphs, clock, time zone. And times, written with them."""
+
+import datetime as dt
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tui.cells.glyphs import Glyphs
+from worker.contract.when import at_ms
+
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """now_ms: epoch milliseconds. zone: None is this machine's."""
+
+    glyphs: Glyphs
+    now_ms: Callable[[], int]
+    zone: dt.tzinfo | None = None
+
+    def at(self, epoch_ms: int) -> dt.datetime:
+        """The moment in the zone shown."""
+        return at_ms(epoch_ms, self.zone)
+
+
+def short(look: Look, epoch_ms: int) -> str:
+    """At most six cells: `14:32` today, `Nov 23` this year, `Nov'24` before."""
+    moment, now = look.at(epoch_ms), look.at(look.now_ms())
+    if moment.date() == now.date():
+        return clock(look, epoch_ms)
+    month = _MONTHS[moment.month - 1]
+    return f"{month} {moment.day:>2}" if moment.year == now.year else f"{month}'{moment.year % 100:02}"
+
+
+def clock(look: Look, epoch_ms: int) -> str:
+    """`14:32`."""
+    moment = look.at(epoch_ms)
+    return f"{moment.hour:02}:{moment.minute:02}"
+
+
+def day(look: Look, epoch_ms: int) -> str:
+    """`Wed 25 Nov 2026`, with `today` or `yesterday` where that is so."""
+    moment, now = look.at(epoch_ms), look.at(look.now_ms())
+    name = f"{_DAYS[moment.weekday()]} {moment.day} {_MONTHS[moment.month - 1]}"
+    name += "" if moment.year == now.year else f" {moment.year}"
+    ago = (now.date() - moment.date()).days
+    return f"{name}, {('today', 'yesterday')[ago]}" if ago in (0, 1) else name
+
+
+def full(look: Look, epoch_ms: int) -> str:
+    """`Wed 25 Nov 2026 14:32`."""
+    moment = look.at(epoch_ms)
+    return f"{_DAYS[moment.weekday()]} {moment.day} {_MONTHS[moment.month - 1]} {moment.year} {clock(look, epoch_ms)}"
+
+
+def tick(look: Look, epoch_ms: int, step_ms: int) -> str:
+    """A moment on an axis whose buckets are ``step_ms`` long: `14:30`, `Wed 25`, `25 Nov`, `Nov 26`."""
+    moment, now = look.at(epoch_ms), look.at(look.now_ms())
+    if step_ms < 3_600_000:
+        return f"{_DAYS[moment.weekday()]} {clock(look, epoch_ms)}"
+    if moment.year != now.year:
+        return f"{_MONTHS[moment.month - 1]} {moment.year}"
+    return f"{moment.day} {_MONTHS[moment.month - 1]}"

@@ -1,0 +1,150 @@
+"""Pure: a record in full, as lines of pieces in a given width."""
+
+from collections.abc import Iterator
+
+from tui.cells import fit
+from tui.cells.clean import one_line, safe
+from tui.cells.look import Look, full
+from tui.cells.marks import mark, worth
+from worker.contract.records import Observation, Prompt, Record, Summary, items, key_of
+from worker.contract.search import Entry
+from worker.contract.tokens import estimate_tokens
+
+Piece = tuple[str, str]
+Line = list[Piece]
+ROLES = ("heading", "meta", "worth", "subtitle", "label", "bullet", "chip", "trouble", "hint")
+READABLE = 88
+"""No line of prose is longer, however wide the screen: longer ones are hard to follow."""
+BRIEF = 6_000
+"""Characters of each text in the preview; the whole screen shows all."""
+
+
+def lines(record: Record, entry: Entry | None, room: int, lk: Look, *, brief: bool) -> list[Line]:
+    """The record, laid out. entry: what the list knows of it (its costs). brief: long texts are cut."""
+    room = min(room, READABLE)
+    body = _body(record, lk, brief)
+    return [*_top(record, entry, room, lk), *(line for block in body for line in _block(block, room, lk))]
+
+
+def trouble(text: str, room: int) -> list[Line]:
+    """Why there is no record to show."""
+    return [[("trouble", line)] for line in fit.wrap(one_line(text), min(room, READABLE))]
+
+
+def _top(record: Record, entry: Entry | None, room: int, lk: Look) -> list[Line]:
+    kind, title = _kind(record), _title(record)
+    sign = mark(kind, lk.glyphs)
+    first: list[Line] = []
+    for number, text in enumerate(fit.wrap(title, room - 2)):
+        lead: Piece = (sign.role, sign.letter + " ") if number == 0 else ("text", "  ")
+        first.append([lead, ("heading", text)])
+    dot = f" {lk.glyphs.dot} "
+    parts = [
+        f"#{key_of(record)}",
+        kind.replace("_", " "),
+        full(lk, record.created_at_epoch),
+        one_line(record.project or ""),
+    ]
+    session = record.content_session_id if isinstance(record, Prompt) else record.memory_session_id
+    parts.append(f"session {one_line(session)[:8]}" if session else "")
+    parts.append(f"prompt {record.prompt_number}" if record.prompt_number and not isinstance(record, Prompt) else "")
+    meta = [[("meta", text)] for text in fit.wrap(dot.join(part for part in parts if part), room)]
+    return [*first, *meta, [("worth", _worth(record, entry, lk))]]
+
+
+def _worth(record: Record, entry: Entry | None, lk: Look) -> str:
+    if entry is not None:
+        return worth(entry.read_tokens, entry.discovery_tokens, lk.glyphs)
+    read = sum(estimate_tokens(text) for text in _texts(record))
+    return worth(read, 0 if isinstance(record, Prompt) else record.discovery_tokens or 0, lk.glyphs)
+
+
+def _texts(record: Record) -> list[str]:
+    match record:
+        case Observation():
+            columns = (record.title, record.subtitle, record.narrative, record.facts)
+        case Summary():
+            columns = (record.request, record.investigated, record.learned, record.completed, record.next_steps)[:4]
+        case Prompt():
+            columns = (record.prompt_text, None, None, None)
+    return [text for text in columns if text]
+
+
+def _kind(record: Record) -> str:
+    match record:
+        case Observation():
+            return record.type
+        case Summary():
+            return "session"
+        case Prompt():
+            return "prompt"
+
+
+def _title(record: Record) -> str:
+    match record:
+        case Observation():
+            return one_line(record.title or record.subtitle or record.narrative or "untitled")
+        case Summary():
+            return one_line(record.request or "session summary")
+        case Prompt():
+            return f"prompt {record.prompt_number}"
+
+
+Block = tuple[str, str, str | tuple[str, ...]]
+"""(form, label, text or items)."""
+
+
+def _body(record: Record, lk: Look, brief: bool) -> Iterator[Block]:
+    match record:
+        case Observation():
+            blocks: list[Block] = [
+                ("subtitle", "", record.subtitle or ""),
+                ("prose", "", record.narrative or record.text or ""),
+                ("items", "Facts", items(record.facts)),
+                ("chips", "Concepts", items(record.concepts)),
+                ("files", "Changed", items(record.files_modified)),
+                ("files", "Read", items(record.files_read)),
+            ]
+        case Summary():
+            blocks = [
+                ("prose", "Investigated", record.investigated or ""),
+                ("prose", "Learned", record.learned or ""),
+                ("prose", "Completed", record.completed or ""),
+                ("prose", "Next steps", record.next_steps or ""),
+                ("prose", "Notes", record.notes or ""),
+                ("files", "Changed", items(record.files_edited)),
+                ("files", "Read", items(record.files_read)),
+            ]
+        case Prompt():
+            blocks = [("prose", "", record.prompt_text)]
+    for form, label, content in blocks:
+        if not content:
+            continue
+        if brief and isinstance(content, str) and len(content) > BRIEF:
+            yield form, label, content[:BRIEF].rstrip() + lk.glyphs.ellipsis
+            yield "hint", "", "Enter opens the rest"
+        else:
+            yield form, label, content
+
+
+def _block(block: Block, room: int, lk: Look) -> Iterator[Line]:
+    form, label, content = block
+    yield []
+    if label:
+        yield [("label", label)]
+    if isinstance(content, str):
+        role = form if form in ("subtitle", "hint") else "text"
+        for text in fit.wrap(safe(content).strip("\n"), room):
+            yield [(role, text)]
+        return
+    if form == "chips":
+        dot = f" {lk.glyphs.dot} "
+        for text in fit.wrap(dot.join(one_line(item) for item in content), room):
+            yield [("chip", text)]
+        return
+    for item in content:
+        for number, text in enumerate(fit.wrap(one_line(item), room - 2)):
+            yield [
+                ("bullet", f"{lk.glyphs.bullet} " if number == 0 else "  "),
+                ("chip" if form == "files" else "text", text),
+            ]

@@ -1,0 +1,102 @@
+"""Pure: an entry as one line of the list, its columns in the same cells on every line."""
+
+import re
+from dataclasses import dataclass
+
+from tui.cells import fit, look
+from tui.cells.clean import one_line
+from tui.cells.look import Look
+from tui.cells.marks import mark, read_badge, work_badge
+from worker.contract.search import Entry, Hit
+
+Piece = tuple[str, str]
+_TOKENS = 6
+_WHEN = 6
+_WORD = re.compile(r"\w+")
+_WIDE_SCRIPT = re.compile("[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff]")
+ROLES = ("gutter", "anchor", "key", "title", "match", "project", "tokens", "head", "blank")
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Cells of each column, 0 for one that is left out."""
+
+    key: int
+    when: int
+    title: int
+    project: int
+    read: int
+    work: int
+
+
+def columns(room: int, *, key: int = 5, projects: bool = False) -> Columns:
+    """The columns that fit: the narrower the list, the fewer, the title last of all."""
+    when = _WHEN if room >= 64 else 0
+    read = _TOKENS if room >= 40 else 0
+    work = _TOKENS if room >= 60 else 0
+    key = key if room >= 30 else 0
+    project = min(16, room // 8) if projects and room >= 90 else 0
+    fixed = 2 + 2 + sum(column + 1 for column in (key, when, project, read, work) if column)
+    return Columns(key, when, max(room - fixed, 4), project, read, work)
+
+
+def head(wide: Columns, *, order: str) -> list[Piece]:
+    """The line above the columns."""
+    text = "  "
+    text += fit.right("id", wide.key) + " " if wide.key else ""
+    text += fit.left(order, wide.when) + " " if wide.when else ""
+    text += "  " + fit.left("title", wide.title)
+    text += " " + fit.left("project", wide.project) if wide.project else ""
+    text += " " + fit.right("~Read", wide.read) if wide.read else ""
+    text += " " + fit.right("Work", wide.work) if wide.work else ""
+    return [("head", text)]
+
+
+def pieces(
+    entry: Entry, wide: Columns, lk: Look, words: re.Pattern[str] | None, *, gutter: str = " ", by_clock: bool = False
+) -> list[Piece]:
+    """The line of an entry. gutter: one cell before it. by_clock: the time of day, whichever the day."""
+    glyphs = lk.glyphs
+    when = (look.clock if by_clock else look.short)(lk, entry.created_at_epoch)
+    before = fit.right(str(entry.key), wide.key, glyphs.ellipsis) + " " if wide.key else ""
+    before += fit.left(when, wide.when) + " " if wide.when else ""
+    sign = mark(entry.type, glyphs)
+    after = " " + fit.right(read_badge(entry.read_tokens), wide.read) if wide.read else ""
+    after += " " + fit.right(work_badge(entry.discovery_tokens), wide.work) if wide.work else ""
+    line: list[Piece] = [("anchor" if gutter == glyphs.anchor else "gutter", gutter + " ")]
+    line += [("key", before)] if before else []
+    line += [(sign.role, sign.letter + " ")]
+    line += _title(entry, wide.title, glyphs.ellipsis, words)
+    if wide.project:
+        line.append(("project", " " + fit.left(one_line(entry.project), wide.project, glyphs.ellipsis)))
+    return [*line, ("tokens", after)] if after else line
+
+
+def waiting(wide: Columns, ellipsis: str) -> list[Piece]:
+    """The line of a row that is not loaded yet."""
+    return [("blank", "  " + (fit.right(ellipsis, wide.key) if wide.key else ""))]
+
+
+def _title(entry: Entry, room: int, ellipsis: str, words: re.Pattern[str] | None) -> list[Piece]:
+    text = fit.left(one_line(entry.title), room, ellipsis)
+    spans = [found.span() for found in words.finditer(text)] if words is not None else []
+    line: list[Piece] = []
+    at = 0
+    for start, end in spans:
+        if start > at:
+            line.append(("title", text[at:start]))
+        if end > start:
+            line.append(("match", text[start:end]))
+        at = max(at, end)
+    return [*line, ("title", text[at:])] if at < len(text) else line
+
+
+def pattern(text: str, entry: Entry | None = None) -> re.Pattern[str] | None:
+    """What of a title answers to the words typed; the worker's own matches count too (it knows word stems)."""
+    found = {word.lower() for word in _WORD.findall(text) if len(word) > 1 or _WIDE_SCRIPT.search(word)}
+    if isinstance(entry, Hit) and found:
+        found |= {entry.snippet.text[start:end].lower() for start, end in entry.snippet.matches}
+    parts = sorted(
+        (re.escape(word) if _WIDE_SCRIPT.search(word) else r"\b" + re.escape(word)) for word in found if word
+    )
+    return re.compile("|".join(reversed(parts)), re.IGNORECASE) if parts else None

@@ -1,0 +1,252 @@
+"""The only user of the worker's client: calls and the stream, as facts.
+
+Every method answers with a fact, also when the worker does not answer: a ``MemError`` never gets past here.
+"""
+
+import asyncio
+import random
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Callable
+from typing import Protocol, TypeVar
+
+from tui.state import facts
+from tui.state.facts import Fact
+from tui.state.model import PAGE, REACH, Ask, Counts
+from tui.state.needs import NeedList, NeedTrack
+from worker.contract import calls, launch
+from worker.contract.calls import Call
+from worker.contract.errors import MemError, NotFound
+from worker.contract.events import StreamEvent
+from worker.contract.records import Record, RecordKey, RecordKind
+from worker.contract.search import Entry, SearchPage, SearchQuery, TimelineQuery
+from worker.contract.settings import Settings
+
+T = TypeVar("T")
+_NEWS = {"new_observation", "new_summary", "new_prompt"}
+_KEPT = 64
+"""Records held in full."""
+
+
+class Client(Protocol):
+    """What is used of ``WorkerClient``."""
+
+    async def send(self, call: Call[T]) -> T:
+        """The answer."""
+
+    def events(self, *, after: int | None = None) -> AsyncIterator[StreamEvent]:
+        """The stream."""
+
+    async def close(self) -> None:
+        """The end."""
+
+
+def connect(settings: Settings) -> Client:
+    """A client of the worker at the configured address."""
+    from worker.contract.client import WorkerClient  # httpx: 90-120 ms that the first paint does not wait for
+
+    return WorkerClient(settings.host, settings.port, timeout_s=settings.timeout_s)
+
+
+def backoff_s(attempt: int, chance: float) -> float:
+    """Seconds before the next try: doubling from half a second to 10, of which ``chance`` takes off up to half."""
+    return float(min(10.0, 0.5 * 2 ** min(attempt, 6)) * (1 - chance / 2))
+
+
+class Gateway:
+    """One worker, as facts. ensure: finds or starts it, called on a thread. pause_s: (attempt) → wait."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        ensure: Callable[[Settings], object] = launch.ensure,
+        connect: Callable[[Settings], Client] = connect,
+        pause_s: Callable[[int], float] = lambda attempt: backoff_s(attempt, random.random()),
+    ) -> None:
+        self.settings = settings
+        self._ensure = ensure
+        self._connect = connect
+        self._pause_s = pause_s
+        self._client: Client | None = None
+        self._records: OrderedDict[RecordKey, Record] = OrderedDict()
+
+    @property
+    def ready(self) -> bool:
+        """Whether there is somebody to ask."""
+        return self._client is not None
+
+    async def start(self) -> Fact:
+        """Find the worker or start it."""
+        try:
+            await asyncio.to_thread(self._ensure, self.settings)
+        except MemError as error:
+            return facts.Failed(error.message)
+        if self._client is None:
+            self._client = await asyncio.to_thread(self._connect, self.settings)
+        return facts.Connected()
+
+    async def close(self) -> None:
+        """Give the connections back."""
+        client, self._client = self._client, None
+        if client is not None:
+            await client.close()
+
+    def forget(self) -> None:
+        """Read records anew from now on."""
+        self._records.clear()
+
+    async def counted(self) -> Fact:
+        """What the memory holds."""
+        try:
+            stats = await self._send(calls.stats())
+        except MemError as error:
+            return facts.Said(error.message)
+        held = stats.database
+        return facts.Counted(Counts(held.observations, held.summaries, held.prompts))
+
+    async def listed(self, need: NeedList) -> Fact:
+        """The first page of an answer, and the one that holds the record to keep, if it can be found."""
+        try:
+            page = await self._page(need.ask, 0)
+            pages: dict[int, tuple[Entry, ...]] = {0: page.hits}
+            focus = _row(pages, need.focus)
+            if need.focus is not None and focus is None and page.total > PAGE:
+                focus = await self._locate(need, need.focus, page, pages)
+        except MemError as error:
+            return facts.ListFailed(need.seq, error.message)
+        return facts.Listed(need.seq, page, pages, focus)
+
+    async def paged(self, seq: int, ask: Ask, number: int) -> Fact:
+        """One more page."""
+        try:
+            page = await self._page(ask, number)
+        except MemError as error:
+            return facts.ListFailed(seq, error.message)
+        return facts.Paged(seq, number, page.hits, page.total)
+
+    async def faceted(self, seq: int, ask: Ask, buckets: int) -> Fact | None:
+        """What the set is made of; None if that cannot be told (the list itself says why)."""
+        try:
+            return facts.Faceted(seq, await self._send(calls.facets(_query(ask), buckets=buckets)))
+        except MemError:
+            return None
+
+    async def opened(self, key: RecordKey, entry: Entry | None = None) -> Fact:
+        """A record in full, from memory if it was read before."""
+        try:
+            record = self._records.get(key) or await self._read(key)
+        except NotFound:
+            return facts.OpenFailed(key, f"{key} is gone; it was deleted meanwhile")
+        except MemError as error:
+            return facts.OpenFailed(key, error.message)
+        self._records[key] = record
+        self._records.move_to_end(key)
+        while len(self._records) > _KEPT:
+            self._records.popitem(last=False)
+        return facts.Opened(key, record, entry)
+
+    async def tracked(self, need: NeedTrack, depth: int = REACH) -> Fact:
+        """The timeline around a record."""
+        query = TimelineQuery(anchor=str(need.middle), depth_before=depth, depth_after=depth, project=need.project)
+        try:
+            timeline = await self._send(calls.timeline(query))
+        except MemError as error:
+            return facts.TrackFailed(error.message)
+        return facts.Tracked(need.anchor, need.middle, timeline, depth)
+
+    async def row_of(self, ask: Ask, entry: Entry) -> int | None:
+        """The row of a record in the answer to a question without words; None if it is not there."""
+        if not ask.bare:
+            return None
+        try:
+            return await self._seek(ask, entry, await self._rank(ask, entry), {})
+        except MemError:
+            return None
+
+    async def follow(self) -> AsyncIterator[Fact]:
+        """What happens at the worker, for ever: a lost stream is said and taken up again where it broke off."""
+        attempt: int | None = 0  # None once something was heard
+        after: int | None = None
+        while self._client is not None:
+            try:
+                async for event in self._client.events(after=after):
+                    if attempt is not None:
+                        attempt = None
+                        yield facts.StreamOpen()
+                    after = event.id if event.id is not None else after
+                    if event.type == "resync":
+                        self.forget()
+                        yield facts.Resync()
+                    elif event.type in _NEWS or event.queueDepth is not None:
+                        yield facts.News(int(event.type in _NEWS), event.queueDepth)
+                reason = "the worker closed the connection"
+            except MemError as error:
+                reason = error.message
+            self.forget()
+            yield facts.StreamLost(reason)
+            attempt = attempt or 0
+            await asyncio.sleep(self._pause_s(attempt))
+            attempt += 1
+
+    async def _send(self, call: Call[T]) -> T:
+        if self._client is None:
+            raise MemError("the worker is not there yet")
+        return await self._client.send(call)
+
+    async def _read(self, key: RecordKey) -> Record:
+        match key.kind:
+            case RecordKind.OBSERVATION:
+                return await self._send(calls.observation(key.id))
+            case RecordKind.SUMMARY:
+                return await self._send(calls.summary(key.id))
+            case RecordKind.PROMPT:
+                return await self._send(calls.prompt(key.id))
+
+    async def _page(self, ask: Ask, number: int) -> SearchPage:
+        return await self._send(calls.search(_query(ask, limit=PAGE, offset=number * PAGE)))
+
+    async def _locate(
+        self, need: NeedList, focus: Entry, page: SearchPage, pages: dict[int, tuple[Entry, ...]]
+    ) -> int | None:
+        if need.ask.bare:
+            return await self._seek(need.ask, focus, await self._rank(need.ask, focus), pages)
+        if need.near is None:
+            return None
+        return await self._seek(need.ask, focus, min(need.near, page.total - 1), pages)
+
+    async def _rank(self, ask: Ask, entry: Entry) -> int:
+        """The row of a record in a list that is newest first: how many are as new as it or newer."""
+        query = _query(ask, limit=1, since_epoch_ms=entry.created_at_epoch)
+        return max(0, (await self._send(calls.search(query))).total - 1)
+
+    async def _seek(self, ask: Ask, entry: Entry, near: int, pages: dict[int, tuple[Entry, ...]]) -> int | None:
+        """Look for a record on the page of row ``near`` and on its neighbours."""
+        middle = near // PAGE
+        close = 1 if near % PAGE >= PAGE // 2 else -1
+        for number in (middle, middle + close, middle - close):
+            if number >= 0 and number not in pages:
+                pages[number] = (await self._page(ask, number)).hits
+            if (row := _row(pages, entry)) is not None:
+                return row
+        return None
+
+
+def _row(pages: dict[int, tuple[Entry, ...]], entry: Entry | None) -> int | None:
+    if entry is None:
+        return None
+    return next(
+        (
+            number * PAGE + offset
+            for number, page in pages.items()
+            for offset, hit in enumerate(page)
+            if hit.key == entry.key
+        ),
+        None,
+    )
+
+
+def _query(ask: Ask, *, limit: int = 20, offset: int = 0, since_epoch_ms: int | None = None) -> SearchQuery:
+    return SearchQuery(
+        text=ask.text, kinds=ask.kinds, project=ask.project, limit=limit, offset=offset, typing=True,
+        since_epoch_ms=since_epoch_ms,
+    )  # fmt: skip

@@ -1,0 +1,124 @@
+"""One table: action → keys, label, help. Bindings, footer and help screen are all made from it.
+
+Letters, digits, arrows, Tab: nothing essential is on Ctrl or Alt, which tmux and terminals take for themselves, and
+whatever Esc does, a plain key does too, since Esc is late over ssh.
+"""
+
+from dataclasses import dataclass
+
+from tui.state.model import Link, View, ViewState
+
+BOX, LIST, PREVIEW, RECORD, GUIDE, ANYWHERE = "box", "list", "preview", "record", "guide", "anywhere"
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """name: what is asked for. keys: Textual's names. places: where they work. label: for the footer. help: a line."""
+
+    name: str
+    keys: tuple[str, ...]
+    places: tuple[str, ...]
+    label: str
+    help: str
+
+    @property
+    def shown(self) -> str:
+        """The keys as a person reads them."""
+        return " ".join(_SHOWN.get(key, key) for key in self.keys)
+
+    @property
+    def first(self) -> str:
+        """The first key as a person reads it."""
+        return _SHOWN.get(self.keys[0], self.keys[0])
+
+
+_SHOWN = {
+    "enter": "Enter", "escape": "Esc", "backspace": "Backspace", "tab": "Tab", "shift+tab": "Shift+Tab",
+    "slash": "/", "question_mark": "?", "comma": ",", "full_stop": ".", "up": "Up", "down": "Down",
+    "left": "Left", "right": "Right", "pageup": "PgUp", "pagedown": "PgDn", "home": "Home", "end": "End",
+    "space": "Space",
+}  # fmt: skip
+
+KEYMAP = (
+    Action("search", ("slash",), (LIST, PREVIEW), "search", "go to the search box"),
+    Action("leave_box", ("down", "enter"), (BOX,), "to the hits", "from the search box to the hits"),
+    Action("clear", ("escape",), (BOX,), "clear", "empty the search box; when it is empty, leave it"),
+    Action("down", ("j", "down"), (LIST, PREVIEW, RECORD, GUIDE), "down", "one down"),
+    Action("up", ("k", "up"), (LIST, PREVIEW, RECORD, GUIDE), "up", "one up"),
+    Action("page_down", ("pagedown", "space"), (LIST, PREVIEW, RECORD, GUIDE), "page", "a screenful down"),
+    Action("page_up", ("pageup", "b"), (LIST, PREVIEW, RECORD, GUIDE), "page", "a screenful up"),
+    Action("top", ("g", "home"), (LIST, PREVIEW, RECORD, GUIDE), "top", "to the top; brings in what is new"),
+    Action("bottom", ("G", "end"), (LIST, PREVIEW, RECORD, GUIDE), "bottom", "to the end"),
+    Action("open", ("enter", "o"), (LIST, PREVIEW), "open", "the whole record on the whole screen"),
+    Action("swap", ("i",), (LIST, PREVIEW), "timeline", "what came before and after; again for the list"),
+    Action("earlier", ("h", "comma", "left"), (LIST, PREVIEW, RECORD), "earlier", "one event back in time"),
+    Action("later", ("l", "full_stop", "right"), (LIST, PREVIEW, RECORD), "later", "one event on in time"),
+    Action("scope", ("s",), (LIST, PREVIEW), "project", "all projects, or only that of the record"),
+    Action("kinds", ("t",), (LIST, PREVIEW), "kind", "all kinds, observations, sessions, prompts"),
+    Action("refresh", ("r",), (LIST, PREVIEW), "refresh", "bring in what is new; after a failure, try again"),
+    Action("demo", ("d",), (LIST, PREVIEW), "demo", "the demo memory, while yours is empty; again for yours"),
+    Action("pane", ("tab",), (BOX, LIST, PREVIEW), "pane", "next pane: search box, list, preview"),
+    Action("pane_back", ("shift+tab",), (BOX, LIST, PREVIEW), "pane", "the pane before"),
+    Action("theme", ("T",), (LIST, PREVIEW), "light or dark", "dark or light colours"),
+    Action("guide", ("question_mark", "f1"), (LIST, PREVIEW, RECORD), "keys", "this help"),
+    Action(
+        "back",
+        ("q", "escape", "backspace"),
+        (PREVIEW, RECORD, GUIDE),
+        "back",
+        "close this; from the preview, to the list",
+    ),
+    Action("undo", ("escape", "backspace"), (LIST,), "back", "from the timeline to the list; from hits to all records"),
+    Action("quit", ("q",), (LIST,), "quit", "from the timeline to the list; from the list, quit"),
+)
+
+GROUPS = (
+    ("Find", ("search", "leave_box", "clear", "scope", "kinds")),
+    ("Move", ("down", "up", "page_down", "page_up", "top", "bottom", "pane", "pane_back")),
+    ("Read", ("open", "swap", "earlier", "later")),
+    ("Rest", ("refresh", "demo", "theme", "guide", "back", "undo", "quit")),
+)
+"""The help screen's order."""
+
+
+def at(place: str) -> tuple[Action, ...]:
+    """The actions that work in a place."""
+    return tuple(action for action in KEYMAP if place in action.places)
+
+
+def named(name: str) -> Action:
+    """The action with this name."""
+    return next(action for action in KEYMAP if action.name == name)
+
+
+def footer(place: str, state: ViewState) -> list[tuple[str, str]]:
+    """(key, label) of what is worth a key here and now, the most wanted first."""
+    if place == GUIDE:
+        return _pairs(("back", "close"), ("down", "down"), ("up", "up"))
+    if place == RECORD:
+        in_time = state.view is View.TIMELINE or state.ask.bare
+        steps = ("earlier", "later") if in_time else ("previous hit", "next hit")
+        return _pairs(
+            ("back", "back"), ("down", "down"), ("page_down", "page"), ("earlier", steps[0]), ("later", steps[1]),
+            ("guide", "keys"),
+        )  # fmt: skip
+    if place == BOX:
+        return [("Enter", "to the hits"), ("Esc", "clear" if state.ask.text else "leave"), ("Tab", "next pane")]
+    if state.link in (Link.FAILED, Link.LOST) or state.failed:
+        return _pairs(("refresh", "try again"), ("guide", "keys"), ("quit", "quit"))
+    if state.empty_memory:
+        return _pairs(("demo", "demo memory"), ("refresh", "look again"), ("guide", "keys"), ("quit", "quit"))
+    if state.view is View.TIMELINE:
+        return _pairs(
+            ("open", "open"), ("earlier", "earlier"), ("later", "later"), ("swap", "list"), ("search", "search"),
+            ("guide", "keys"), ("quit", "back"),
+        )  # fmt: skip
+    last = ("back", "to the list") if place == PREVIEW else ("quit", "quit")
+    return _pairs(
+        ("open", "open"), ("search", "search"), ("swap", "timeline"), ("scope", "project"), ("kinds", "kind"),
+        ("refresh", "show new" if state.fresh else "refresh"), ("guide", "keys"), last,
+    )  # fmt: skip
+
+
+def _pairs(*wanted: tuple[str, str]) -> list[tuple[str, str]]:
+    return [(named(name).first, label) for name, label in wanted]

@@ -1,0 +1,38 @@
+"""Intents from the widgets upward: what a person wants, never how it is done."""
+
+from textual.message import Message
+
+
+class Wanted(Message):
+    """An action of the keymap, asked for in a place."""
+
+    def __init__(self, action: str, place: str) -> None:
+        super().__init__()
+        self.action = action
+        self.place = place
+
+
+class Typed(Message):
+    """The search box holds another text."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.text = text
+
+
+class Moved(Message):
+    """The list's cursor is to move by so many entries, or to one (-1: the last)."""
+
+    def __init__(self, by: int = 0, to: int | None = None) -> None:
+        super().__init__()
+        self.by = by
+        self.to = to
+
+
+class Viewed(Message):
+    """These rows of the list are on the screen now."""
+
+    def __init__(self, first: int, last: int) -> None:
+        super().__init__()
+        self.first = first
+        self.last = last

@@ -1,0 +1,61 @@
+"""The house themes: dark slate with a warm light, and the same by day."""
+
+from textual.theme import Theme
+
+DARK = Theme(
+    name="claude-mem-dark",
+    primary="#d98e6a",
+    secondary="#8ea3b8",
+    accent="#e0a37f",
+    foreground="#d5d3cd",
+    background="#16181c",
+    surface="#1c1f24",
+    panel="#2a2e36",
+    success="#93b38a",
+    warning="#d9b56c",
+    error="#d98080",
+    dark=True,
+    variables={
+        "quiet": "#878d98",
+        "faint": "#5c626d",
+        "cursor-line": "#2b2f38",
+        "input-cursor-background": "#e0a37f",
+        "input-cursor-foreground": "#16181c",
+        "input-selection-background": "#4a4038",
+        "scrollbar": "#343942",
+        "scrollbar-hover": "#434955",
+        "scrollbar-active": "#d98e6a",
+        "scrollbar-background": "#16181c",
+        "scrollbar-background-hover": "#16181c",
+        "scrollbar-background-active": "#16181c",
+    },
+)
+LIGHT = Theme(
+    name="claude-mem-light",
+    primary="#a8532b",
+    secondary="#49637c",
+    accent="#9c4a22",
+    foreground="#2d2b28",
+    background="#faf8f4",
+    surface="#f2efe8",
+    panel="#ddd8cd",
+    success="#3f6b3a",
+    warning="#7d5c10",
+    error="#a33a3a",
+    dark=False,
+    variables={
+        "quiet": "#6f6a61",
+        "faint": "#a09a8e",
+        "cursor-line": "#e9e3d6",
+        "input-cursor-background": "#9c4a22",
+        "input-cursor-foreground": "#faf8f4",
+        "input-selection-background": "#ecd9c6",
+        "scrollbar": "#d3cdc0",
+        "scrollbar-hover": "#bdb6a7",
+        "scrollbar-active": "#a8532b",
+        "scrollbar-background": "#faf8f4",
+        "scrollbar-background-hover": "#faf8f4",
+        "scrollbar-background-active": "#faf8f4",
+    },
+)
+THEMES = (DARK, LIGHT)

@@ -1,0 +1,208 @@
+"""Pure: what became known, by the worker or by the person. The only way to change the state."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from tui.state.model import Counts
+from worker.contract.records import Record, RecordKey, RecordKind
+from worker.contract.search import Entry, Facets, SearchPage, Timeline
+
+
+@dataclass(frozen=True, slots=True)
+class Starting:
+    """The worker is being looked for, or started."""
+
+
+@dataclass(frozen=True, slots=True)
+class Connected:
+    """The worker serves."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """The worker does not serve, and nobody tries again by himself."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class StreamOpen:
+    """Events come in."""
+
+
+@dataclass(frozen=True, slots=True)
+class StreamLost:
+    """Events no longer come in; it is being tried again."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Resync:
+    """Events were lost: what is shown may be old."""
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """So many new records, and tool uses that wait to be understood (None: not told)."""
+
+    count: int
+    queued: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """What the memory holds."""
+
+    counts: Counts
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """The answer to a question: pages by number, and the row of the record that was to be kept."""
+
+    seq: int
+    page: SearchPage
+    pages: Mapping[int, tuple[Entry, ...]]
+    focus: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Paged:
+    """One more page of the same answer. total: as it is by now."""
+
+    seq: int
+    number: int
+    hits: tuple[Entry, ...]
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class ListFailed:
+    """No answer to a question."""
+
+    seq: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class StillWaiting:
+    """The answer takes long enough to be worth a word."""
+
+    seq: int
+
+
+@dataclass(frozen=True, slots=True)
+class Faceted:
+    """What the filtered set is made of."""
+
+    seq: int
+    facets: Facets
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A record in full."""
+
+    key: RecordKey
+    record: Record
+    entry: Entry | None
+
+
+@dataclass(frozen=True, slots=True)
+class OpenFailed:
+    """A record could not be read."""
+
+    key: RecordKey
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Tracked:
+    """The timeline around a record, asked for with ``depth`` entries on each side."""
+
+    anchor: RecordKey
+    middle: RecordKey
+    timeline: Timeline
+    depth: int
+
+
+@dataclass(frozen=True, slots=True)
+class TrackFailed:
+    """No timeline around that record."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """The search box holds this now."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Scoped:
+    """Only this project; None for all."""
+
+    project: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Sorted:
+    """Only these kinds; () for all."""
+
+    kinds: tuple[RecordKind, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Refreshed:
+    """The list is to be read again. top: the cursor goes to the newest instead of staying on its record."""
+
+    top: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """The cursor moved by so many entries, or to one (-1: the last)."""
+
+    by: int = 0
+    to: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Viewed:
+    """These rows are on the screen."""
+
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True)
+class ListChosen:
+    """Back from the timeline. entry: what its cursor stood on; index: that record's row, if it is in the list."""
+
+    index: int | None
+    entry: Entry | None
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A word to the person, until the next key."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Switched:
+    """Another memory: all that was known is forgotten."""
+
+    place: str
+    demo: bool
+
+
+Fact = (
+    Starting | Connected | Failed | StreamOpen | StreamLost | Resync | News | Counted | Listed | Paged | ListFailed
+    | StillWaiting | Faceted | Opened | OpenFailed | Tracked | TrackFailed | Typed | Scoped | Sorted | Refreshed
+    | Moved | Viewed | ListChosen | Said | Switched
+)  # fmt: skip

@@ -1,0 +1,158 @@
+"""Pure: all that the screen shows, as one frozen value."""
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from worker.contract.records import Record, RecordKey, RecordKind
+from worker.contract.search import Entry, Facets
+
+PAGE = 100
+"""Rows in one request: some 40 kB, 10 ms."""
+PAGES_KEPT = 12
+"""Pages held at once; those farthest from the cursor go first."""
+REACH = 60
+"""Entries asked for on each side of the timeline's middle."""
+
+
+class Link(enum.StrEnum):
+    """How we stand with the worker."""
+
+    STARTING = "starting"
+    LIVE = "live"
+    LOST = "lost"
+    FAILED = "failed"
+
+
+class View(enum.StrEnum):
+    """What the list area shows."""
+
+    LIST = "list"
+    TIMELINE = "timeline"
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """What the list was asked for. project: None is all. kinds: () is all."""
+
+    text: str = ""
+    project: str | None = None
+    kinds: tuple[RecordKind, ...] = ()
+
+    @property
+    def bare(self) -> bool:
+        """Whether there are no words, so that the order is newest first."""
+        return not any(char.isalnum() for char in self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """The list as far as it is known: ``total`` rows, of which some pages are here. pages: by number."""
+
+    total: int = 0
+    pages: Mapping[int, tuple[Entry, ...]] = field(default_factory=dict)
+
+    def at(self, index: int) -> Entry | None:
+        """The entry in a row, None while it is not loaded."""
+        page = self.pages.get(index // PAGE, ())
+        offset = index % PAGE
+        return page[offset] if 0 <= offset < len(page) else None
+
+    def find(self, key: RecordKey) -> int | None:
+        """The row of a record, if it is among those loaded."""
+        for number, page in self.pages.items():
+            for offset, entry in enumerate(page):
+                if entry.id == key.id and entry.kind == key.kind:
+                    return number * PAGE + offset
+        return None
+
+    def missing(self, first: int, last: int) -> list[int]:
+        """Numbers of the pages not loaded between two rows."""
+        last = min(last, self.total - 1)
+        return [number for number in range(max(first, 0) // PAGE, last // PAGE + 1) if number not in self.pages]
+
+
+@dataclass(frozen=True, slots=True)
+class Track:
+    """The timeline: entries oldest first. anchor: whom it was opened around. cursor: which entry.
+
+    at_start, at_end: nothing comes before the first, after the last.
+    """
+
+    anchor: RecordKey
+    entries: tuple[Entry, ...] = ()
+    cursor: int = 0
+    at_start: bool = False
+    at_end: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What the memory holds."""
+
+    observations: int
+    summaries: int
+    prompts: int
+
+    @property
+    def nothing(self) -> bool:
+        """Whether it holds nothing at all."""
+        return self.observations + self.summaries + self.prompts == 0
+
+
+@dataclass(frozen=True, slots=True)
+class ViewState:
+    """What is known and where the person stands. Texts are as stored: widgets clean them.
+
+    seq: number of the last question; answers with another one are late. held: the record the person chose, which a
+    new answer keeps the cursor on. viewed: first and last row on the screen. notice: said until the next key.
+    home: the project given at the start, for the scope key.
+    """
+
+    place: str = ""
+    demo: bool = False
+    home: str | None = None
+    link: Link = Link.STARTING
+    trouble: str = ""
+    counts: Counts | None = None
+    queued: int = 0
+    fresh: int = 0
+    ask: Ask = Ask()
+    seq: int = 0
+    waiting: bool = False
+    slow: bool = False
+    failed: str = ""
+    answered: Ask | None = None
+    rows: Rows = Rows()
+    strategy: str = ""
+    degraded: str = ""
+    took_ms: float = 0.0
+    cursor: int = 0
+    held: Entry | None = None
+    viewed: tuple[int, int] = (0, 0)
+    facets: Facets | None = None
+    view: View = View.LIST
+    track: Track | None = None
+    shown: Record | None = None
+    shown_key: RecordKey | None = None
+    shown_entry: Entry | None = None
+    shown_failed: str = ""
+    notice: str = ""
+
+    @property
+    def entry(self) -> Entry | None:
+        """The entry under the cursor of the view that is shown."""
+        if self.view is View.TIMELINE and self.track is not None:
+            entries = self.track.entries
+            return entries[self.track.cursor] if self.track.cursor < len(entries) else None
+        return self.rows.at(self.cursor)
+
+    @property
+    def empty_memory(self) -> bool:
+        """Whether this is a first run: nothing stored yet."""
+        return self.counts is not None and self.counts.nothing
+
+    @property
+    def filtered(self) -> bool:
+        """Whether anything narrows the list."""
+        return not self.ask.bare or self.ask.project is not None or bool(self.ask.kinds)

@@ -1,0 +1,94 @@
+"""Pure: (state before, state after a fact) → what has to be asked of the worker now."""
+
+from dataclasses import dataclass
+
+from tui.state.model import PAGE, Ask, View, ViewState
+from worker.contract.records import RecordKey
+from worker.contract.search import Entry
+
+_AHEAD = 40
+"""Rows loaded before and after those on the screen."""
+_EDGE = 12
+"""The timeline is read anew when the cursor comes this near to an open end."""
+
+
+@dataclass(frozen=True, slots=True)
+class NeedList:
+    """Answer this question. focus: the record to keep the cursor on, and the row near which it stood (None: nowhere).
+
+    typed: wait until the typing pauses.
+    """
+
+    seq: int
+    ask: Ask
+    focus: Entry | None
+    near: int | None
+    typed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class NeedPages:
+    """Load what is missing on the screen and around it."""
+
+
+@dataclass(frozen=True, slots=True)
+class NeedRecord:
+    """Show this record in the preview once the cursor rests, and keep its neighbours ready."""
+
+    entry: Entry
+    neighbours: tuple[RecordKey, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NeedTrack:
+    """The timeline around ``middle``; ``anchor`` stays marked."""
+
+    anchor: RecordKey
+    middle: RecordKey
+    project: str | None
+
+
+Need = NeedList | NeedPages | NeedRecord | NeedTrack
+
+
+def needs(old: ViewState, new: ViewState) -> list[Need]:
+    """What the change asks for, in the order of its worth."""
+    wanted: list[Need] = []
+    if new.seq != old.seq and new.waiting:
+        same = new.answered == new.ask
+        typed = old.ask.text != new.ask.text
+        wanted.append(NeedList(new.seq, new.ask, new.held, new.cursor if same else None, typed))
+    if missing_pages(new):
+        wanted.append(NeedPages())
+    if new.entry is not None and (old.entry is None or old.entry.key != new.entry.key or old.view != new.view):
+        wanted.append(NeedRecord(new.entry, neighbours(new)))
+    track = new.track if new.view is View.TIMELINE else None
+    if track is not None and new.entry is not None and (old.track is None or old.track.cursor != track.cursor):
+        at_top = track.cursor < _EDGE and not track.at_start
+        at_bottom = len(track.entries) - track.cursor <= _EDGE and not track.at_end
+        if at_top or at_bottom:
+            wanted.append(NeedTrack(track.anchor, new.entry.key, new.ask.project))
+    return wanted
+
+
+def missing_pages(state: ViewState) -> list[int]:
+    """Pages to load, the one on the screen first. None while the question itself is unanswered."""
+    if state.answered is None or state.waiting or state.view is not View.LIST:
+        return []
+    first, last = state.viewed
+    numbers = {*state.rows.missing(first - _AHEAD, last + _AHEAD), *state.rows.missing(state.cursor, state.cursor)}
+    middle = (first + last) // 2
+    return sorted(numbers, key=lambda number: abs(number * PAGE + PAGE // 2 - middle))
+
+
+def neighbours(state: ViewState, reach: int = 3) -> tuple[RecordKey, ...]:
+    """The records just around the cursor, the nearest first."""
+    if state.view is View.TIMELINE and state.track is not None:
+        entries, here = state.track.entries, state.track.cursor
+        around = [
+            entries[i] for step in range(1, reach + 1) for i in (here + step, here - step) if 0 <= i < len(entries)
+        ]
+    else:
+        steps = [index for step in range(1, reach + 1) for index in (state.cursor + step, state.cursor - step)]
+        around = [entry for index in steps if (entry := state.rows.at(index)) is not None]
+    return tuple(entry.key for entry in around)

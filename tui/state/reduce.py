@@ -1,0 +1,193 @@
+"""Pure: (state, fact) → state. Late answers leave it as it is."""
+
+from dataclasses import replace
+from typing import assert_never
+
+from tui.state import facts
+from tui.state.facts import Fact
+from tui.state.model import PAGE, PAGES_KEPT, Ask, Link, Rows, Track, View, ViewState
+from worker.contract.records import RecordKey
+from worker.contract.search import Entry
+
+
+def reduce(state: ViewState, fact: Fact) -> ViewState:
+    """The state after a fact."""
+    match fact:
+        case facts.Typed() | facts.Scoped() | facts.Sorted() | facts.Refreshed():
+            return _asked(state, fact)
+        case facts.Moved() | facts.Viewed() | facts.ListChosen() | facts.Said() | facts.Switched():
+            return _stood(state, fact)
+        case facts.Listed() | facts.Paged() | facts.ListFailed() | facts.StillWaiting() | facts.Faceted():
+            return _answered(state, fact) if fact.seq == state.seq else state
+        case facts.Opened() | facts.OpenFailed() | facts.Tracked() | facts.TrackFailed():
+            return _looked(state, fact)
+        case _:
+            return _linked(state, fact)
+
+
+_Linked = (
+    facts.Starting
+    | facts.Connected
+    | facts.Failed
+    | facts.StreamOpen
+    | facts.StreamLost
+    | facts.Resync
+    | facts.News
+    | facts.Counted
+)
+
+
+def _linked(state: ViewState, fact: _Linked) -> ViewState:
+    match fact:
+        case facts.Starting():
+            return replace(state, link=Link.STARTING, trouble="", failed="")
+        case facts.Connected():
+            return _again(replace(state, trouble=""))
+        case facts.Failed(reason):
+            return replace(state, link=Link.FAILED, trouble=reason, waiting=False)
+        case facts.StreamOpen():
+            known = replace(state, link=Link.LIVE, trouble="")
+            return _again(known) if state.link is Link.LOST else known
+        case facts.StreamLost(reason):
+            return replace(state, link=Link.LOST, trouble=reason)
+        case facts.Resync():
+            return _again(state)
+        case facts.News(count, queued):
+            return replace(state, fresh=state.fresh + count, queued=state.queued if queued is None else queued)
+        case facts.Counted(counts):
+            return replace(state, counts=counts)
+        case _:
+            assert_never(fact)
+
+
+def _again(state: ViewState) -> ViewState:
+    """The same question once more; the cursor stays on its record."""
+    held = state.rows.at(state.cursor) or state.held
+    return replace(state, seq=state.seq + 1, waiting=True, slow=False, failed="", held=held)
+
+
+def _asked(state: ViewState, fact: facts.Typed | facts.Scoped | facts.Sorted | facts.Refreshed) -> ViewState:
+    match fact:
+        case facts.Typed(text):
+            ask = replace(state.ask, text=text)
+        case facts.Scoped(project):
+            ask = replace(state.ask, project=project)
+        case facts.Sorted(kinds):
+            ask = replace(state.ask, kinds=kinds)
+        case facts.Refreshed(top):
+            again = _again(replace(state, fresh=0, view=View.LIST if top else state.view))
+            return replace(again, held=None, cursor=0) if top else again
+        case _:
+            assert_never(fact)
+    if ask == state.ask:
+        return state
+    return replace(
+        state, ask=ask, seq=state.seq + 1, waiting=True, slow=False, failed="", notice="", view=View.LIST, fresh=0
+    )
+
+
+def _answered(
+    state: ViewState, fact: facts.Listed | facts.Paged | facts.ListFailed | facts.StillWaiting | facts.Faceted
+) -> ViewState:
+    match fact:
+        case facts.Listed(page=page):
+            return _listed(state, fact, Rows(page.total, dict(fact.pages)))
+        case facts.Paged(number=number, hits=hits, total=total):
+            pages = {**state.rows.pages, number: hits}
+            near = state.viewed[0] // PAGE
+            kept = sorted(pages, key=lambda known: abs(known - near))[:PAGES_KEPT]
+            return replace(state, rows=Rows(total, {known: pages[known] for known in kept}))
+        case facts.ListFailed(reason=reason):
+            return replace(state, waiting=False, slow=False, failed=reason)
+        case facts.StillWaiting():
+            return replace(state, slow=state.waiting)
+        case facts.Faceted(facets=facets):
+            return replace(state, facets=facets)
+        case _:
+            assert_never(fact)
+
+
+def _listed(state: ViewState, fact: facts.Listed, rows: Rows) -> ViewState:
+    same = state.answered == state.ask
+    cursor = fact.focus if fact.focus is not None else (state.cursor if same else 0)
+    return replace(
+        state,
+        rows=rows,
+        answered=state.ask,
+        waiting=False,
+        slow=False,
+        failed="",
+        strategy=fact.page.strategy,
+        degraded=str(fact.page.degraded or ""),
+        took_ms=fact.page.took_ms,
+        cursor=max(0, min(cursor, rows.total - 1)),
+    )
+
+
+def _looked(state: ViewState, fact: facts.Opened | facts.OpenFailed | facts.Tracked | facts.TrackFailed) -> ViewState:
+    match fact:
+        case facts.Opened(key, record, entry):
+            if state.entry is not None and state.entry.key != key:
+                return state
+            return replace(state, shown=record, shown_key=key, shown_entry=entry, shown_failed="")
+        case facts.OpenFailed(key, reason):
+            return replace(state, shown=None, shown_key=key, shown_entry=None, shown_failed=reason)
+        case facts.Tracked():
+            return _tracked(state, fact)
+        case facts.TrackFailed(reason):
+            return replace(state, notice=f"no timeline: {reason}")
+        case _:
+            assert_never(fact)
+
+
+def _tracked(state: ViewState, fact: facts.Tracked) -> ViewState:
+    entries = fact.timeline.entries
+    standing = state.entry.key if state.view is View.TIMELINE and state.entry else fact.middle
+    middle = _index(entries, fact.middle)
+    if middle is None:
+        return replace(state, notice=f"{fact.middle} has no timeline")
+    cursor = _index(entries, standing)
+    track = Track(
+        anchor=fact.anchor,
+        entries=entries,
+        cursor=middle if cursor is None else cursor,
+        at_start=middle < fact.depth,
+        at_end=len(entries) - 1 - middle < fact.depth,
+    )
+    return replace(state, view=View.TIMELINE, track=track)
+
+
+def _index(entries: tuple[Entry, ...], key: RecordKey) -> int | None:
+    return next((index for index, entry in enumerate(entries) if entry.key == key), None)
+
+
+def _stood(
+    state: ViewState, fact: facts.Moved | facts.Viewed | facts.ListChosen | facts.Said | facts.Switched
+) -> ViewState:
+    match fact:
+        case facts.Moved():
+            return _moved(state, fact)
+        case facts.Viewed(first, last):
+            return replace(state, viewed=(first, last))
+        case facts.ListChosen(None):
+            return replace(state, view=View.LIST, track=None)
+        case facts.ListChosen(index, entry):
+            cursor = max(0, min(index or 0, state.rows.total - 1))
+            return replace(state, view=View.LIST, track=None, cursor=cursor, held=entry)
+        case facts.Said(text):
+            return replace(state, notice=text)
+        case facts.Switched(place, demo):
+            return ViewState(place=place, demo=demo, ask=Ask(), seq=state.seq + 1)
+        case _:
+            assert_never(fact)
+
+
+def _moved(state: ViewState, fact: facts.Moved) -> ViewState:
+    timeline = state.track if state.view is View.TIMELINE else None
+    count = state.rows.total if timeline is None else len(timeline.entries)
+    here = state.cursor if timeline is None else timeline.cursor
+    wanted = here + fact.by if fact.to is None else (count - 1 if fact.to < 0 else fact.to)
+    there = max(0, min(wanted, count - 1))
+    if timeline is not None:
+        return replace(state, track=replace(timeline, cursor=there), notice="")
+    return replace(state, cursor=there, held=state.rows.at(there), notice="")

@@ -1,0 +1,51 @@
+"""What stands in place of an empty list: why it is empty, and the key that helps."""
+
+from typing import ClassVar
+
+from tui.cells import words
+from tui.cells.fit import width, wrap
+from tui.cells.glyphs import Glyphs
+from tui.state.model import ViewState
+from tui.widgets.paint import Line, Piece, components
+
+
+class EmptyNote(Line):
+    """A few lines, in the middle of the room there is."""
+
+    PREFIX = "empty-note"
+    COMPONENT_CLASSES: ClassVar[set[str]] = components("empty-note", "strong", "path", "key", "letter")
+
+    def __init__(self, glyphs: Glyphs, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
+        super().__init__(id=id)
+        self._glyphs = glyphs
+        self._note: words.Note = []
+
+    def show(self, state: ViewState) -> None:
+        """Show why this state has no rows."""
+        self._note = words.note(state, self._glyphs)
+        self._update()
+
+    @property
+    def needed(self) -> bool:
+        """Whether there is anything to say."""
+        return bool(self._note)
+
+    def on_resize(self) -> None:
+        """Another room."""
+        self._update()
+
+    def _update(self) -> None:
+        room, height = self.size.width, self.size.height
+        lines: list[list[Piece]] = []
+        block = max([width(text) for _, text in self._note if width(text) <= room - 4], default=room - 4)
+        indent = max((room - block) // 2, 1)
+        for role, text in self._note:
+            for line in wrap(text, room - indent - 1) if text else [""]:
+                pad: Piece = ("text", " " * indent)
+                if role == "key" and " " in line:
+                    letter, _, rest = line.partition(" ")
+                    lines.append([pad, ("letter", letter), ("key", f" {rest}")])
+                else:
+                    lines.append([pad, (role, line)])
+        above = max((height - len(lines)) // 3, 0)
+        self.draw([[] for _ in range(above)] + lines)

@@ -1,0 +1,49 @@
+"""The top line: where we are, what is new, whether we are live."""
+
+from typing import ClassVar
+
+from tui.cells import words
+from tui.cells.fit import cut
+from tui.cells.glyphs import Glyphs
+from tui.state.model import ViewState
+from tui.widgets.paint import Line, Piece, between, components
+
+
+class HeaderLine(Line):
+    """Name, scope, badge, link."""
+
+    PREFIX = "header-line"
+    COMPONENT_CLASSES: ClassVar[set[str]] = components(
+        "header-line", "name", "scope", "kinds", "demo", "new", "live", "away", "lost", "quiet"
+    )
+
+    def __init__(self, glyphs: Glyphs, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
+        super().__init__(id=id)
+        self._glyphs = glyphs
+        self._state = ViewState()
+
+    def show(self, state: ViewState) -> None:
+        """Show this state's place."""
+        self._state = state
+        self._update()
+
+    def on_resize(self) -> None:
+        """Another width."""
+        self._update()
+
+    def _update(self) -> None:
+        state, glyphs, room = self._state, self._glyphs, self.size.width
+        left: list[Piece] = [("name", "claude-mem")]
+        if state.demo:
+            left += [("text", " "), ("demo", " DEMO ")]
+        left += [("text", "  "), ("scope", cut(words.scope(state), max(room // 3, 12), glyphs.ellipsis))]
+        if kinds := words.kinds(state):
+            left.append(("kinds", f" {glyphs.dot} {kinds}"))
+        right: list[Piece] = []
+        if state.queued and room >= 70:
+            right.append(("quiet", f"{state.queued} being understood   "))
+        if state.fresh:
+            right.append(("new", f"{glyphs.new} {state.fresh} new"))
+            right.append(("text", "   "))
+        right.append(words.link(state, glyphs))
+        self.draw([between(left, right, room)])

@@ -1,0 +1,103 @@
+"""Pieces of (role, text) painted as strips: what all our widgets draw with.
+
+A role names a component class, so colours are in the sheets alone, and every segment has a style: one without would
+crash under NO_COLOR (``textual.filter.Monochrome``).
+"""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from rich.segment import Segment
+from rich.style import Style
+from textual.binding import Binding, BindingType
+from textual.strip import Strip
+from textual.widget import Widget
+
+from tui import keymap, messages
+from tui.cells.fit import width
+
+Piece = tuple[str, str]
+"""(role, text)."""
+
+
+def bindings(place: str) -> list[BindingType]:
+    """The keys of the keymap that work in a place."""
+    return [
+        Binding(",".join(action.keys), f"act('{action.name}')", action.label, id=f"{place}.{action.name}", show=False)
+        for action in keymap.at(place)
+    ]
+
+
+class Acts(Widget):
+    """A widget with a place in the keymap: what it cannot do itself it asks for."""
+
+    PLACE: ClassVar[str]
+
+    def action_act(self, name: str) -> None:
+        """Do an action of the keymap here, or want it from whoever can."""
+        own = getattr(self, f"do_{name}", None)
+        if own is not None:
+            own()
+        else:
+            self.post_message(messages.Wanted(name, self.PLACE))
+
+
+class Painter(Widget):
+    """A widget that paints pieces. PREFIX: before each role in its component classes."""
+
+    PREFIX: ClassVar[str]
+
+    def role(self, name: str) -> Style:
+        """The style of a role, as the sheets have it."""
+        return self.get_component_rich_style(f"{self.PREFIX}--{name}" if name else f"{self.PREFIX}--text")
+
+    def paint(self, pieces: Sequence[Piece], room: int, under: Style | None = None) -> Strip:
+        """One line of just ``room`` cells. under: laid over every piece (the cursor's colours)."""
+        segments: list[Segment] = []
+        taken = 0
+        for name, text in pieces:
+            style = self.role(name)
+            if under is not None:
+                style += under
+            if segments and segments[-1].style == style:
+                segments[-1] = Segment(segments[-1].text + text, style)
+            else:
+                segments.append(Segment(text, style))
+            taken += width(text)
+        blank = self.role("text") if under is None else self.role("text") + under
+        strip = Strip(segments, taken)
+        return strip.adjust_cell_length(room, blank) if taken != room else strip
+
+
+def components(prefix: str, *roles: str) -> set[str]:
+    """Component classes of the roles."""
+    return {f"{prefix}--{name}" for name in ("text", *roles)}
+
+
+class Line(Painter):
+    """A widget of a few lines that paints anew only when what it shows has changed."""
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
+        super().__init__(id=id)
+        self._lines: list[list[Piece]] = []
+
+    def draw(self, lines: list[list[Piece]]) -> None:
+        """Show these lines."""
+        if lines == self._lines:
+            return
+        self._lines = lines
+        self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        """One line of the content."""
+        return self.paint(self._lines[y] if y < len(self._lines) else (), self.size.width)
+
+
+def between(left: Sequence[Piece], right: Sequence[Piece], room: int) -> list[Piece]:
+    """Pieces at both ends of a line. When there is no room for both, the right ones go, from their left."""
+    right = list(right)
+    taken = sum(width(text) for _, text in left)
+    while right and taken + sum(width(text) for _, text in right) + 1 > room:
+        right.pop(0)
+    gap = room - taken - sum(width(text) for _, text in right)
+    return [*left, ("text", " " * max(gap, 0)), *right]

@@ -1,0 +1,54 @@
+"""A record in full, scrollable: the preview beside the list, and the whole screen."""
+
+from typing import ClassVar
+
+from tui import keymap
+from tui.cells import page
+from tui.cells.look import Look
+from tui.cells.marks import ROLES
+from tui.state.model import ViewState
+from tui.widgets.paint import bindings, components
+from tui.widgets.paper import Paper
+
+
+class RecordView(Paper):
+    """The record the state shows. BRIEF: long texts cut, as a preview."""
+
+    PLACE = keymap.PREVIEW
+    PREFIX = "record-view"
+    BINDINGS = bindings(keymap.PREVIEW)
+    COMPONENT_CLASSES: ClassVar[set[str]] = components("record-view", *page.ROLES, *ROLES)
+    BRIEF: ClassVar[bool] = True
+
+    def __init__(self, look: Look, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
+        super().__init__(id=id)
+        self._look = look
+        self._state = ViewState()
+
+    def show(self, state: ViewState) -> None:
+        """Show this state's record, from its beginning if it is another one."""
+        before, self._state = self._state, state
+        if before.shown is state.shown and before.shown_key == state.shown_key:
+            return
+        if before.shown_key != state.shown_key:
+            self.scroll_to(y=0, animate=False, force=True, immediate=True)
+        self._lay_out()
+
+    def on_resize(self) -> None:
+        """Lines break elsewhere."""
+        self._lay_out()
+
+    def _lay_out(self) -> None:
+        state = self._state
+        if state.shown is not None:
+            self.write(page.lines(state.shown, state.shown_entry, self.room, self._look, brief=self.BRIEF))
+        else:
+            self.write(page.trouble(state.shown_failed, self.room) if state.shown_failed else [])
+
+
+class FullRecord(RecordView):
+    """The whole screen: nothing is cut."""
+
+    PLACE = keymap.RECORD
+    BINDINGS = bindings(keymap.RECORD)
+    BRIEF = False

@@ -1,0 +1,210 @@
+"""The list of hits, and the same list as a timeline: any number of rows, painted line by line.
+
+It knows only the rows that are loaded; a cursor move paints two lines, since on a slow line bytes are what is felt.
+"""
+
+import re
+from typing import ClassVar
+
+from rich.style import Style
+from textual import events
+from textual.geometry import Size
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from tui import keymap, messages
+from tui.cells import look, row
+from tui.cells.fit import width
+from tui.cells.look import Look
+from tui.cells.marks import ROLES
+from tui.state.model import View, ViewState
+from tui.widgets.paint import Acts, Painter, bindings, components
+from worker.contract.search import Entry
+
+_PER_PATTERN = 64
+
+
+class ResultList(ScrollView, Acts, Painter, can_focus=True):
+    """Rows of the state; keys ask for moves, the state says where the cursor is."""
+
+    PLACE = keymap.LIST
+    PREFIX = "result-list"
+    BINDINGS = bindings(keymap.LIST)
+    COMPONENT_CLASSES: ClassVar[set[str]] = components("result-list", "cursor", *row.ROLES, *ROLES)
+
+    def __init__(self, looks: Look, state: ViewState, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
+        super().__init__(id=id)
+        self._look = looks
+        self._state = state
+        self._lines: list[int | str] = []  # of the timeline: a day's heading, or the number of an entry
+        self._at: list[int] = []  # of the timeline: the line of each entry
+        self._patterns: dict[tuple[str, int], re.Pattern[str] | None] = {}
+        self._key_cells = 5
+
+    def show(self, state: ViewState) -> None:
+        """Show this state, painting only what it changed."""
+        before, self._state = self._state, state
+        if state.view is View.TIMELINE and state.track is not None and state.track.entries is not _entries(before):
+            self._lay_out(state.track.entries)
+        if before.answered != state.answered:
+            self._patterns.clear()
+        if self._same_rows(before, state):
+            if self._line_of(before) != self._line_of(state):
+                self._move(self._line_of(before))
+            return
+        self._key_cells = self._widest_key(state)
+        self.virtual_size = Size(self.size.width, self._count())
+        self.refresh()
+        self._keep_in_sight()
+        self.call_after_refresh(self._tell_viewed)
+
+    def render_line(self, y: int) -> Strip:
+        """One line on the screen."""
+        line = y + self.scroll_offset.y
+        room = self.scrollable_content_region.width
+        if line >= self._count():
+            return self.paint((), room)
+        wide = self._columns(room)
+        entry = self._entry(line)
+        if isinstance(entry, str):
+            return self.paint([("head", f"  {entry}")], room)
+        if entry is None:
+            return self.paint(row.waiting(wide, self._look.glyphs.ellipsis), room)
+        state, glyphs = self._state, self._look.glyphs
+        here = line == self._line_of(state)
+        timeline = state.view is View.TIMELINE
+        anchored = timeline and state.track is not None and entry.key == state.track.anchor
+        gutter = glyphs.anchor if anchored else glyphs.cursor if here else " "
+        line_pieces = row.pieces(entry, wide, self._look, self._pattern(entry), gutter=gutter, by_clock=timeline)
+        return self.paint(line_pieces, room, self._under() if here else None)
+
+    def columns(self) -> row.Columns:
+        """The columns as they are now, for the line above them."""
+        return self._columns(self.scrollable_content_region.width)
+
+    def do_down(self) -> None:
+        """One down."""
+        self.post_message(messages.Moved(by=1))
+
+    def do_up(self) -> None:
+        """One up."""
+        self.post_message(messages.Moved(by=-1))
+
+    def do_page_down(self) -> None:
+        """A screenful down."""
+        self.post_message(messages.Moved(by=max(self.size.height - 1, 1)))
+
+    def do_page_up(self) -> None:
+        """A screenful up."""
+        self.post_message(messages.Moved(by=-max(self.size.height - 1, 1)))
+
+    def do_bottom(self) -> None:
+        """To the last row."""
+        self.post_message(messages.Moved(to=-1))
+
+    def on_click(self, event: events.Click) -> None:
+        """The clicked row; twice opens it."""
+        line = event.y + self.scroll_offset.y
+        index = self._lines[line] if self._timeline and line < len(self._lines) else line
+        if isinstance(index, int) and line < self._count():
+            self.post_message(messages.Moved(to=index))
+            if event.chain == 2:
+                self.post_message(messages.Wanted("open", self.PLACE))
+
+    def on_resize(self) -> None:
+        """Other rows are on the screen."""
+        self.virtual_size = Size(self.size.width, self._count())
+        self._keep_in_sight()
+        self.call_after_refresh(self._tell_viewed)
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """Other rows are on the screen."""
+        super().watch_scroll_y(old_value, new_value)
+        if round(old_value) != round(new_value):
+            self._tell_viewed()
+
+    def notify_style_update(self) -> None:
+        """Colours changed: paint anew."""
+        super().notify_style_update()
+        self.refresh()
+
+    @property
+    def _timeline(self) -> bool:
+        return self._state.view is View.TIMELINE
+
+    def _under(self) -> Style:
+        """What the cursor lays over its line."""
+        return self.get_component_rich_style("result-list--cursor", partial=True)
+
+    def _columns(self, room: int) -> row.Columns:
+        return row.columns(room, key=self._key_cells, projects=self._state.ask.project is None)
+
+    def _same_rows(self, before: ViewState, state: ViewState) -> bool:
+        if before.view != state.view or before.answered != state.answered:
+            return False
+        if state.view is View.TIMELINE:
+            return _entries(before) is _entries(state)
+        return before.rows is state.rows
+
+    def _lay_out(self, entries: tuple[Entry, ...]) -> None:
+        self._lines, self._at = [], []
+        heading = ""
+        for index, entry in enumerate(entries):
+            if (day := look.day(self._look, entry.created_at_epoch)) != heading:
+                heading = day
+                self._lines.append(day)
+            self._at.append(len(self._lines))
+            self._lines.append(index)
+
+    def _count(self) -> int:
+        return len(self._lines) if self._timeline else self._state.rows.total
+
+    def _line_of(self, state: ViewState) -> int:
+        """The line of a state's cursor."""
+        if state.view is View.TIMELINE and state.track is not None:
+            return self._at[state.track.cursor] if state.track.cursor < len(self._at) else 0
+        return state.cursor
+
+    def _entry(self, line: int) -> Entry | str | None:
+        if not self._timeline:
+            return self._state.rows.at(line)
+        index = self._lines[line]
+        return index if isinstance(index, str) else (_entries(self._state) or ())[index]
+
+    def _pattern(self, entry: Entry) -> re.Pattern[str] | None:
+        asked = self._state.answered
+        if asked is None or asked.bare:
+            return None
+        key = (entry.kind.value, entry.id)
+        if key not in self._patterns:
+            self._patterns[key] = row.pattern(asked.text, entry)
+        return self._patterns[key]
+
+    def _widest_key(self, state: ViewState) -> int:
+        loaded = state.rows.pages.values()
+        return max([5, *(width(str(page[0].key)) for page in loaded if page)])
+
+    def _move(self, old: int) -> None:
+        """The cursor left a line: paint that one and its new one, and scroll if need be."""
+        self.refresh_lines(old, 1)
+        self.refresh_lines(self._line_of(self._state), 1)
+        self._keep_in_sight()
+
+    def _keep_in_sight(self) -> None:
+        line, height, top = self._line_of(self._state), max(self.size.height, 1), self.scroll_offset.y
+        if line < top:
+            top = 0 if line <= 1 else line
+        elif line >= top + height:
+            top = line - height + 1
+        top = max(0, min(top, self._count() - height))
+        if top != self.scroll_offset.y:
+            self.scroll_to(y=top, animate=False, force=True, immediate=True)
+
+    def _tell_viewed(self) -> None:
+        first = self.scroll_offset.y
+        if (first, first + self.size.height) != self._state.viewed:
+            self.post_message(messages.Viewed(first, first + self.size.height))
+
+
+def _entries(state: ViewState) -> tuple[Entry, ...] | None:
+    return state.track.entries if state.track is not None else None

@@ -1,0 +1,134 @@
+"""The search box, with what was found at its right."""
+
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Horizontal
+from textual.widgets import Input
+from textual.widgets.input import Selection
+
+from tui import keymap, messages
+from tui.cells import words
+from tui.cells.clean import graphemes
+from tui.cells.glyphs import Glyphs
+from tui.state.model import ViewState
+from tui.widgets.paint import Acts, Line, bindings, components
+
+
+class SearchBox(Input, Acts):
+    """An input that moves and deletes by what a person calls a character: a joined emoji is one."""
+
+    PLACE = keymap.BOX
+    BINDINGS: ClassVar[list[BindingType]] = bindings(keymap.BOX)
+
+    def validate_selection(self, selection: Selection) -> Selection:
+        """Never inside a character, wherever the mouse clicked."""
+        start, end = super().validate_selection(selection)
+        return Selection(self._snapped(start), self._snapped(end))
+
+    def action_cursor_left(self, select: bool = False) -> None:
+        """One character to the left."""
+        start, end = self.selection
+        if not select and start != end:
+            self.cursor_position = min(start, end)
+            return
+        there = self._before(end)
+        self.selection = Selection(start if select else there, there)
+
+    def action_cursor_right(self, select: bool = False) -> None:
+        """One character to the right."""
+        start, end = self.selection
+        if not select and start != end:
+            self.cursor_position = max(start, end)
+            return
+        there = self._after(end)
+        self.selection = Selection(start if select else there, there)
+
+    def action_delete_left(self) -> None:
+        """Delete the character before the cursor."""
+        if self.selection.is_empty:
+            self.delete(self._before(self.cursor_position), self.cursor_position)
+        else:
+            self.delete_selection()
+
+    def action_delete_right(self) -> None:
+        """Delete the character after the cursor."""
+        if self.selection.is_empty:
+            self.delete(self.cursor_position, self._after(self.cursor_position))
+        else:
+            self.delete_selection()
+
+    def _snapped(self, index: int) -> int:
+        if self.value.isascii():
+            return index
+        return next((start for start, end in graphemes(self.value) if start < index < end), index)
+
+    def _before(self, index: int) -> int:
+        return next((start for start, end in graphemes(self.value) if start < index <= end), 0)
+
+    def _after(self, index: int) -> int:
+        return next((end for start, end in graphemes(self.value) if start <= index < end), len(self.value))
+
+
+class Found(Line):
+    """How much was found, how, and how fast."""
+
+    PREFIX = "found"
+    COMPONENT_CLASSES: ClassVar[set[str]] = components("found", "degraded", "failed")
+
+
+class SearchBar(Horizontal):
+    """A sign, the box, and what was found."""
+
+    def __init__(self, glyphs: Glyphs, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
+        super().__init__(id=id)
+        self._glyphs = glyphs
+        self._sign = Sign()
+        self._found = Found()
+        self._state = ViewState()
+        self.box = SearchBox(placeholder="Search memory", compact=True, select_on_focus=False, id="box")
+        self.box.cursor_blink = False
+
+    def compose(self) -> ComposeResult:
+        """Sign, box, found."""
+        yield self._sign
+        yield self.box
+        yield self._found
+
+    def on_mount(self) -> None:
+        """Draw the sign."""
+        self._sign.draw([[("text", self._glyphs.prompt)]])
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Another text: want it searched for."""
+        event.stop()
+        self.post_message(messages.Typed(event.value))
+
+    def show(self, state: ViewState) -> None:
+        """Show what was found. The box keeps what was typed, whatever the state says."""
+        self._state = state
+        self._update()
+
+    def on_resize(self) -> None:
+        """Another width."""
+        self._update()
+
+    def _update(self) -> None:
+        state = self._state
+        text = words.found(state, self._glyphs)
+        role = "failed" if state.failed else "text"
+        if self.size.width < 64:
+            text = text.split(f" {self._glyphs.dot} ")[0]
+        less = words.degraded(state) if self.size.width >= 100 else ""
+        pieces = [("degraded", less + "   ")] if less else []
+        pieces.append((role, text))
+        self._found.styles.width = sum(len(piece) for _, piece in pieces)
+        self._found.draw([pieces])
+
+
+class Sign(Line):
+    """The sign before the box."""
+
+    PREFIX = "sign"
+    COMPONENT_CLASSES: ClassVar[set[str]] = components("sign")

@@ -1,0 +1,50 @@
+"""The bottom line: the keys that are worth pressing here, or a word about the last one."""
+
+from typing import ClassVar
+
+from tui import keymap
+from tui.cells.clean import one_line
+from tui.cells.fit import cut, width
+from tui.cells.glyphs import Glyphs
+from tui.state.model import ViewState
+from tui.widgets.paint import Line, Piece, components
+
+
+class StatusLine(Line):
+    """Keys valid where the focus is."""
+
+    PREFIX = "status-line"
+    COMPONENT_CLASSES: ClassVar[set[str]] = components("status-line", "key", "notice", "quiet")
+
+    def __init__(self, glyphs: Glyphs, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
+        super().__init__(id=id)
+        self._glyphs = glyphs
+        self._state = ViewState()
+        self._place = keymap.BOX
+
+    def show(self, state: ViewState, place: str | None = None) -> None:
+        """Show the keys of a place in this state."""
+        self._state = state
+        self._place = place or self._place
+        self._update()
+
+    def on_resize(self) -> None:
+        """Another width."""
+        self._update()
+
+    def _update(self) -> None:
+        room = self.size.width
+        if self._state.notice:
+            self.draw([[("notice", cut(one_line(self._state.notice), room, self._glyphs.ellipsis))]])
+            return
+        pieces: list[Piece] = []
+        taken = 0
+        pairs = keymap.footer(self._place, self._state)
+        for number, (key, label) in enumerate(pairs):
+            key = self._glyphs.enter if key == "Enter" else key
+            gap = "   " if number else ""
+            taken += width(gap + key + label) + 1
+            if taken > room:
+                break
+            pieces += [("text", gap), ("key", key), ("text", f" {label}")]
+        self.draw([pieces])
