@@ -36,13 +36,13 @@ _SHOWN = {
     "enter": "Enter", "escape": "Esc", "backspace": "Backspace", "tab": "Tab", "shift+tab": "Shift+Tab",
     "slash": "/", "question_mark": "?", "comma": ",", "full_stop": ".", "up": "Up", "down": "Down",
     "left": "Left", "right": "Right", "pageup": "PgUp", "pagedown": "PgDn", "home": "Home", "end": "End",
-    "space": "Space",
+    "space": "Space", "f1": "F1",
 }  # fmt: skip
 
 KEYMAP = (
     Action("search", ("slash",), (LIST, PREVIEW), "search", "go to the search box"),
     Action("leave_box", ("down", "enter"), (BOX,), "to the hits", "from the search box to the hits"),
-    Action("clear", ("escape",), (BOX,), "clear", "empty the search box; when it is empty, leave it"),
+    Action("clear", ("escape",), (BOX,), "clear", "empty the search box, then leave it"),
     Action("down", ("j", "down"), (LIST, PREVIEW, RECORD, GUIDE), "down", "one down"),
     Action("up", ("k", "up"), (LIST, PREVIEW, RECORD, GUIDE), "up", "one up"),
     Action("page_down", ("pagedown", "space"), (LIST, PREVIEW, RECORD, GUIDE), "page", "a screenful down"),
@@ -56,9 +56,9 @@ KEYMAP = (
     Action("scope", ("s",), (LIST, PREVIEW), "project", "all projects, or only that of the record"),
     Action("kinds", ("t",), (LIST, PREVIEW), "kind", "all kinds, observations, sessions, prompts"),
     Action("refresh", ("r",), (LIST, PREVIEW), "refresh", "bring in what is new; after a failure, try again"),
-    Action("demo", ("d",), (LIST, PREVIEW), "demo", "the demo memory, while yours is empty; again for yours"),
-    Action("pane", ("tab",), (BOX, LIST, PREVIEW), "pane", "next pane: search box, list, preview"),
-    Action("pane_back", ("shift+tab",), (BOX, LIST, PREVIEW), "pane", "the pane before"),
+    Action("demo", ("d",), (LIST, PREVIEW), "demo", "the demo memory, while yours is empty, and back"),
+    Action("pane", ("tab",), (BOX, LIST, PREVIEW), "pane", "next pane"),
+    Action("pane_back", ("shift+tab",), (BOX, LIST, PREVIEW), "pane", "the one before"),
     Action("theme", ("T",), (LIST, PREVIEW), "light or dark", "dark or light colours"),
     Action("guide", ("question_mark", "f1"), (LIST, PREVIEW, RECORD), "keys", "this help"),
     Action(
@@ -73,12 +73,12 @@ KEYMAP = (
 )
 
 GROUPS = (
-    ("Find", ("search", "leave_box", "clear", "scope", "kinds")),
-    ("Move", ("down", "up", "page_down", "page_up", "top", "bottom", "pane", "pane_back")),
-    ("Read", ("open", "swap", "earlier", "later")),
-    ("Rest", ("refresh", "demo", "theme", "guide", "back", "undo", "quit")),
+    ("Find", (("search",), ("leave_box",), ("clear",), ("scope",), ("kinds",))),
+    ("Move", (("down", "up"), ("page_down", "page_up"), ("top",), ("bottom",), ("pane", "pane_back"))),
+    ("Read", (("open",), ("swap",), ("earlier", "later"))),
+    ("Rest", (("refresh",), ("demo",), ("theme",), ("guide",), ("back",), ("undo",), ("quit",))),
 )
-"""The help screen's order."""
+"""The help screen's order; actions side by side share a line."""
 
 
 def at(place: str) -> tuple[Action, ...]:

@@ -6,7 +6,7 @@ from tui.cells.fit import width
 from tui.cells.look import Look, full, tick
 from worker.contract.search import Facets
 
-_WIDEST = 4
+_WIDEST = 2
 """Cells of one bucket at most: three days of memory are no skyline."""
 
 

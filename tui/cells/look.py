@@ -40,18 +40,21 @@ def clock(look: Look, epoch_ms: int) -> str:
 
 
 def day(look: Look, epoch_ms: int) -> str:
-    """`Wed 25 Nov 2026`, with `today` or `yesterday` where that is so."""
-    moment, now = look.at(epoch_ms), look.at(look.now_ms())
-    name = f"{_DAYS[moment.weekday()]} {moment.day} {_MONTHS[moment.month - 1]}"
-    name += "" if moment.year == now.year else f" {moment.year}"
-    ago = (now.date() - moment.date()).days
+    """`Wed 25 Nov, today`: a day as a heading."""
+    ago = (look.at(look.now_ms()).date() - look.at(epoch_ms).date()).days
+    name = _date(look, epoch_ms)
     return f"{name}, {('today', 'yesterday')[ago]}" if ago in (0, 1) else name
 
 
 def full(look: Look, epoch_ms: int) -> str:
-    """`Wed 25 Nov 2026 14:32`."""
-    moment = look.at(epoch_ms)
-    return f"{_DAYS[moment.weekday()]} {moment.day} {_MONTHS[moment.month - 1]} {moment.year} {clock(look, epoch_ms)}"
+    """`Wed 25 Nov 14:32`, with the year where it is another one."""
+    return f"{_date(look, epoch_ms)} {clock(look, epoch_ms)}"
+
+
+def _date(look: Look, epoch_ms: int) -> str:
+    moment, now = look.at(epoch_ms), look.at(look.now_ms())
+    name = f"{_DAYS[moment.weekday()]} {moment.day} {_MONTHS[moment.month - 1]}"
+    return name if moment.year == now.year else f"{name} {moment.year}"
 
 
 def tick(look: Look, epoch_ms: int, step_ms: int) -> str:

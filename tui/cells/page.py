@@ -48,8 +48,24 @@ def _top(record: Record, entry: Entry | None, room: int, lk: Look) -> list[Line]
     session = record.content_session_id if isinstance(record, Prompt) else record.memory_session_id
     parts.append(f"session {one_line(session)[:8]}" if session else "")
     parts.append(f"prompt {record.prompt_number}" if record.prompt_number and not isinstance(record, Prompt) else "")
-    meta = [[("meta", text)] for text in fit.wrap(dot.join(part for part in parts if part), room)]
-    return [*first, *meta, [("worth", _worth(record, entry, lk))]]
+    meta: list[Line] = [[("meta", text)] for text in _joined([part for part in parts if part], dot, room)]
+    cost = _worth(record, entry, lk)
+    gap = room - sum(fit.width(text) for _, text in first[-1]) - fit.width(cost)
+    if len(first) == 1 and gap >= 3:
+        first[0] += [("text", " " * gap), ("worth", cost)]
+        return [*first, *meta]
+    return [*first, *meta, [("worth", cost)]]
+
+
+def _joined(parts: list[str], dot: str, room: int) -> Iterator[str]:
+    """The parts on as few lines as they need, broken between them."""
+    line = ""
+    for part in parts:
+        if line and fit.width(line + dot + part) > room:
+            yield fit.cut(line, room)
+            line = ""
+        line = line + dot + part if line else part
+    yield fit.cut(line, room)
 
 
 def _worth(record: Record, entry: Entry | None, lk: Look) -> str:
@@ -138,8 +154,7 @@ def _block(block: Block, room: int, lk: Look) -> Iterator[Line]:
             yield [(role, text)]
         return
     if form == "chips":
-        dot = f" {lk.glyphs.dot} "
-        for text in fit.wrap(dot.join(one_line(item) for item in content), room):
+        for text in _joined([one_line(item) for item in content], f" {lk.glyphs.dot} ", room):
             yield [("chip", text)]
         return
     for item in content:

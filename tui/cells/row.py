@@ -36,7 +36,7 @@ def columns(room: int, *, key: int = 5, projects: bool = False) -> Columns:
     work = _TOKENS if room >= 60 else 0
     key = key if room >= 30 else 0
     project = min(16, room // 8) if projects and room >= 90 else 0
-    fixed = 2 + 2 + sum(column + 1 for column in (key, when, project, read, work) if column)
+    fixed = 2 + 2 + 1 + sum(column + 1 for column in (key, when, project, read, work) if column)
     return Columns(key, when, max(room - fixed, 4), project, read, work)
 
 
@@ -49,13 +49,13 @@ def head(wide: Columns, *, order: str) -> list[Piece]:
     text += " " + fit.left("project", wide.project) if wide.project else ""
     text += " " + fit.right("~Read", wide.read) if wide.read else ""
     text += " " + fit.right("Work", wide.work) if wide.work else ""
-    return [("head", text)]
+    return [("head", text + " ")]
 
 
 def pieces(
     entry: Entry, wide: Columns, lk: Look, words: re.Pattern[str] | None, *, gutter: str = " ", by_clock: bool = False
 ) -> list[Piece]:
-    """The line of an entry. gutter: one cell before it. by_clock: the time of day, whichever the day."""
+    """The line of an entry, a blank at its end. gutter: one cell before it. by_clock: only the time of day."""
     glyphs = lk.glyphs
     when = (look.clock if by_clock else look.short)(lk, entry.created_at_epoch)
     before = fit.right(str(entry.key), wide.key, glyphs.ellipsis) + " " if wide.key else ""
@@ -65,11 +65,10 @@ def pieces(
     after += " " + fit.right(work_badge(entry.discovery_tokens), wide.work) if wide.work else ""
     line: list[Piece] = [("anchor" if gutter == glyphs.anchor else "gutter", gutter + " ")]
     line += [("key", before)] if before else []
-    line += [(sign.role, sign.letter + " ")]
-    line += _title(entry, wide.title, glyphs.ellipsis, words)
+    line += [(sign.role, sign.letter), ("title", " "), *_title(entry, wide.title, glyphs.ellipsis, words)]
     if wide.project:
         line.append(("project", " " + fit.left(one_line(entry.project), wide.project, glyphs.ellipsis)))
-    return [*line, ("tokens", after)] if after else line
+    return [*line, ("tokens", after + " ")]
 
 
 def waiting(wide: Columns, ellipsis: str) -> list[Piece]:
@@ -77,18 +76,30 @@ def waiting(wide: Columns, ellipsis: str) -> list[Piece]:
     return [("blank", "  " + (fit.right(ellipsis, wide.key) if wide.key else ""))]
 
 
-def _title(entry: Entry, room: int, ellipsis: str, words: re.Pattern[str] | None) -> list[Piece]:
-    text = fit.left(one_line(entry.title), room, ellipsis)
-    spans = [found.span() for found in words.finditer(text)] if words is not None else []
+def marked(line: list[Piece], words: re.Pattern[str] | None, roles: tuple[str, ...]) -> list[Piece]:
+    """The line with what was looked for marked, in pieces of these roles."""
+    if words is None:
+        return line
+    out: list[Piece] = []
+    for role, text in line:
+        out += _split(role, text, words) if role in roles else [(role, text)]
+    return out
+
+
+def _split(role: str, text: str, words: re.Pattern[str]) -> list[Piece]:
     line: list[Piece] = []
     at = 0
-    for start, end in spans:
-        if start > at:
-            line.append(("title", text[at:start]))
-        if end > start:
-            line.append(("match", text[start:end]))
+    for found in words.finditer(text):
+        start, end = found.span()
+        line += [(role, text[at:start])] if start > at else []
+        line += [("match", text[start:end])] if end > start else []
         at = max(at, end)
-    return [*line, ("title", text[at:])] if at < len(text) else line
+    return [*line, (role, text[at:])] if at < len(text) else line
+
+
+def _title(entry: Entry, room: int, ellipsis: str, words: re.Pattern[str] | None) -> list[Piece]:
+    text = fit.left(one_line(entry.title), room, ellipsis)
+    return _split("title", text, words) if words is not None else [("title", text)]
 
 
 def pattern(text: str, entry: Entry | None = None) -> re.Pattern[str] | None:

@@ -3,7 +3,7 @@
 from tui.cells.clean import one_line
 from tui.cells.glyphs import Glyphs
 from tui.cells.marks import grouped
-from tui.state.model import Link, ViewState
+from tui.state.model import Link, View, ViewState
 from worker.contract.records import RecordKind
 
 _DEGRADED = {
@@ -32,8 +32,10 @@ def found(state: ViewState, glyphs: Glyphs) -> str:
     """`38 hits · keyword · 14 ms`."""
     if state.slow or (state.waiting and state.answered is None and state.link is Link.LIVE):
         return f"searching{glyphs.ellipsis}"
-    if state.answered is None:
+    if state.answered is None or state.empty_memory:
         return ""
+    if state.view is View.TIMELINE and state.track is not None:
+        return f"timeline around {state.track.anchor} {glyphs.dot} oldest first"
     count = state.rows.total
     if state.answered.bare:
         parts = [f"{grouped(count)} {'record' if count == 1 else 'records'}", "newest first"]

@@ -67,11 +67,8 @@ class Workspace(Screen[None]):
         self.histogram.show(state)
         self.banner.show(state)
         self.note.show(state)
-        self.note.display = self.note.needed
+        self.set_class(self.note.needed, "-noted")
         self.hits.show(state)
-        self.head.display = not self.note.needed
-        # The list stays focusable under a note: its keys are those the note names.
-        self.hits.styles.height = 0 if self.note.needed else "1fr"
         self._show_head()
         self.preview.show(state)
         self.status.show(state, self.place)

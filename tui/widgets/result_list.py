@@ -55,7 +55,10 @@ class ResultList(ScrollView, Acts, Painter, can_focus=True):
         self._key_cells = self._widest_key(state)
         self.virtual_size = Size(self.size.width, self._count())
         self.refresh()
-        self._keep_in_sight()
+        if before.view is not state.view and state.view is View.TIMELINE:
+            self._centre()
+        else:
+            self._keep_in_sight()
         self.call_after_refresh(self._tell_viewed)
 
     def render_line(self, y: int) -> Strip:
@@ -189,6 +192,10 @@ class ResultList(ScrollView, Acts, Painter, can_focus=True):
         self.refresh_lines(old, 1)
         self.refresh_lines(self._line_of(self._state), 1)
         self._keep_in_sight()
+
+    def _centre(self) -> None:
+        top = max(0, min(self._line_of(self._state) - self.size.height // 2, self._count() - self.size.height))
+        self.scroll_to(y=top, animate=False, force=True, immediate=True)
 
     def _keep_in_sight(self) -> None:
         line, height, top = self._line_of(self._state), max(self.size.height, 1), self.scroll_offset.y

@@ -37,14 +37,21 @@ class StatusLine(Line):
         if self._state.notice:
             self.draw([[("notice", cut(one_line(self._state.notice), room, self._glyphs.ellipsis))]])
             return
+        pairs = [(self._glyphs.enter if key == "Enter" else key, label) for key, label in self._keys()]
+        gap = "   "
+        while len(pairs) > 3 and _taken(pairs, gap) > room:
+            if gap == "   ":
+                gap = "  "
+            else:
+                del pairs[-3]  # the last two, help and the way out, are always there
         pieces: list[Piece] = []
-        taken = 0
-        pairs = keymap.footer(self._place, self._state)
         for number, (key, label) in enumerate(pairs):
-            key = self._glyphs.enter if key == "Enter" else key
-            gap = "   " if number else ""
-            taken += width(gap + key + label) + 1
-            if taken > room:
-                break
-            pieces += [("text", gap), ("key", key), ("text", f" {label}")]
+            pieces += [("text", gap if number else ""), ("key", key), ("text", f" {label}")]
         self.draw([pieces])
+
+    def _keys(self) -> list[tuple[str, str]]:
+        return keymap.footer(self._place, self._state)
+
+
+def _taken(pairs: list[tuple[str, str]], gap: str) -> int:
+    return sum(width(key + label) + 1 for key, label in pairs) + len(gap) * (len(pairs) - 1)
