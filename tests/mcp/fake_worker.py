@@ -20,7 +20,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 PROGRAM = "claude-mem-python"
 ROOT = Path(__file__).parents[2]
-TEXT = 'Found 1 result(s) matching "token" (1 obs, 0 sessions, 0 prompts)\n\n| #118 | 2:15 PM | ● | Old \x1b[31mtoken | ~61 |'
+TEXT = 'Found 1 result(s) matching "token" (1 obs, 0 sessions, 0 prompts)\n\n| #118 | 2:15 PM | \x1b[31mtoken | ~61 |'
 HIT = {
     "kind": "observation",
     "id": 118,

@@ -51,9 +51,11 @@ class WorkerClient:
     async def send(self, call: Call[T]) -> T:
         """The answer. Errors: the ``MemError`` the worker told, ``Unreachable``, ``TimedOut``."""
         headers = {"Content-Type": "application/json"} if call.body else None
+        # Half a surrogate pair, which a paste may hold, is nothing that httpx can write into an address.
+        params = tuple((name, value.encode("utf-8", "replace").decode()) for name, value in call.params)
         try:
             response = await self._http.request(
-                call.method, call.path, params=call.params, content=call.body, headers=headers
+                call.method, call.path, params=params, content=call.body, headers=headers
             )
         except httpx.TimeoutException as error:
             raise TimedOut(f"no answer from the worker within {self._timeout_s:g} s") from error

@@ -1,0 +1,232 @@
+"""Each call through both senders: the same request on the wire, the same answer, the same errors."""
+
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from http.server import ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.mcp.fake_worker import FakeWorker, Request, free_port, serving
+from worker.contract import calls
+from worker.contract.calls import Call
+from worker.contract.client import WorkerClient
+from worker.contract.curation import Save
+from worker.contract.errors import Busy, Conflict, Invalid, MemError, NotFound, TimedOut, Unavailable, Unreachable
+from worker.contract.quick import QuickClient
+from worker.contract.records import RecordKey, RecordKind
+from worker.contract.search import BatchQuery, Order, SearchQuery, TimelineQuery
+from worker.contract.transfer import ImportBatch
+
+FULL = SearchQuery(
+    text="rate limit & co = ü",
+    kinds=(RecordKind.OBSERVATION, RecordKind.PROMPT),
+    types=("bugfix", "decision"),
+    concepts=("gotcha",),
+    files=("src/a.py",),
+    project="shop",
+    platform_source="codex",
+    since_epoch_ms=1,
+    until_epoch_ms=2,
+    order=Order.DATE_ASC,
+    limit=5,
+    offset=10,
+    typing=True,
+)
+WIRE = {
+    "query": "rate limit & co = ü",
+    "kind": "observation,prompt",
+    "obs_type": "bugfix,decision",
+    "concepts": "gotcha",
+    "files": "src/a.py",
+    "project": "shop",
+    "platformSource": "codex",
+    "dateStart": "1",
+    "dateEnd": "2",
+    "orderBy": "date_asc",
+    "limit": "5",
+    "offset": "10",
+    "typing": "true",
+}
+DEPTHS = {"depth_before": "10", "depth_after": "10"}
+
+
+@pytest.fixture
+def worker(tmp_path: Path) -> Iterator[FakeWorker]:
+    with serving(FakeWorker(str(tmp_path))) as worker:
+        yield worker
+
+
+async def both(worker: FakeWorker, call: Call[Any]) -> list[Request]:
+    """The requests of the two senders, after their answers were compared."""
+    outcomes: list[object] = []
+    worker.seen.clear()
+    try:
+        outcomes.append(QuickClient(worker.host, worker.port, timeout_s=5).send(call))
+    except MemError as error:
+        outcomes.append((type(error), error.problem()))
+    async with WorkerClient(worker.host, worker.port, timeout_s=5) as client:
+        try:
+            outcomes.append(await client.send(call))
+        except MemError as error:
+            outcomes.append((type(error), error.problem()))
+    assert outcomes[0] == outcomes[1]
+    return worker.seen
+
+
+@pytest.mark.parametrize(
+    ("call", "method", "path", "params", "body"),
+    [
+        (calls.search(FULL), "GET", "/api/search", {**WIRE, "format": "hits"}, {}),
+        (calls.search_text(FULL), "GET", "/api/search", WIRE, {}),
+        (calls.search_rows(FULL), "GET", "/api/search", {**WIRE, "format": "json"}, {}),
+        (calls.search_text(SearchQuery()), "GET", "/api/search", {"limit": "20"}, {}),
+        (
+            calls.facets(SearchQuery(text="x")),
+            "GET",
+            "/api/facets",
+            {"query": "x", "limit": "20", "buckets": "120"},
+            {},
+        ),
+        (
+            calls.timeline(TimelineQuery(anchor="118", depth_before=0)),
+            "GET",
+            "/api/timeline",
+            {"anchor": "118", "format": "json", **DEPTHS, "depth_before": "0"},
+            {},
+        ),
+        (calls.timeline_text(TimelineQuery(query="x")), "GET", "/api/timeline", {"query": "x", **DEPTHS}, {}),
+        (
+            calls.batch(BatchQuery(ids=(118, 7), limit=3, project="p", platform_source="codex", lean=True)),
+            "POST",
+            "/api/observations/batch",
+            {},
+            {
+                "ids": [118, 7],
+                "orderBy": "date_desc",
+                "limit": 3,
+                "project": "p",
+                "platformSource": "codex",
+                "lean": True,
+            },
+        ),
+        (calls.record(RecordKey(RecordKind.OBSERVATION, 118)), "GET", "/api/observation/118", {}, {}),
+        (calls.record(RecordKey(RecordKind.SUMMARY, 14)), "GET", "/api/session/14", {}, {}),
+        (calls.record(RecordKey(RecordKind.PROMPT, 40)), "GET", "/api/prompt/40", {}, {}),
+        (calls.projects(), "GET", "/api/projects", {}, {}),
+        (calls.stats(), "GET", "/api/stats", {}, {}),
+        (calls.health(), "GET", "/api/health", {}, {}),
+        (calls.readiness(), "GET", "/api/readiness", {}, {}),
+        (calls.version(), "GET", "/api/version", {}, {}),
+        (
+            calls.save(Save(text="remember", project="shop")),
+            "POST",
+            "/api/memory/save",
+            {},
+            {"text": "remember", "title": None, "project": "shop", "metadata": None},
+        ),
+        (
+            calls.import_batch(ImportBatch(prompts=({"id": 1},))),
+            "POST",
+            "/api/import",
+            {},
+            {"sessions": [], "summaries": [], "observations": [], "prompts": [{"id": 1}]},
+        ),
+        (calls.shutdown(), "POST", "/api/admin/shutdown", {}, {}),
+    ],
+    ids=lambda value: value.path if isinstance(value, Call) else "",
+)
+async def test_the_same_on_the_wire(
+    worker: FakeWorker, call: Call[Any], method: str, path: str, params: dict[str, str], body: dict[str, Any]
+) -> None:
+    assert await both(worker, call) == [Request(method, path, params, body)] * 2
+
+
+@pytest.mark.parametrize(
+    ("status", "problem", "kind"),
+    [
+        (422, {"error": "must be a number", "code": "invalid", "field": "limit"}, Invalid),
+        (404, {"error": "no such record", "code": "not_found"}, NotFound),
+        (409, {"error": "not now", "code": "conflict"}, Conflict),
+        (429, {"error": "busy", "code": "busy", "retry_after_s": 2.5}, Busy),
+        (503, {"error": "opening", "code": "unavailable", "retry_after_s": 1}, Unavailable),
+        (500, {"error": "broken", "code": "internal"}, MemError),
+        (418, {"error": "later", "code": "unheard_of", "more": 1}, MemError),
+        (502, b"<html>\xff</html>", MemError),
+        (500, b"", MemError),
+        (200, b"<html>", MemError),
+        (200, {"unexpected": True}, MemError),
+    ],
+)
+async def test_the_same_errors(worker: FakeWorker, status: int, problem: object, kind: type[MemError]) -> None:
+    worker.answers["/api/search"] = lambda _: (status, problem)
+    await both(worker, calls.search(SearchQuery(text="x")))
+    with pytest.raises(MemError) as caught:
+        QuickClient(worker.host, worker.port).send(calls.search(SearchQuery(text="x")))
+    assert type(caught.value) is kind
+
+
+async def test_half_a_surrogate_pair_reaches_the_worker_as_a_question_mark(worker: FakeWorker) -> None:
+    """R025."""
+    for request in await both(worker, calls.search_text(SearchQuery(text="a\udcaa"))):
+        assert request.params["query"] == "a?"
+
+
+async def test_nobody_answers() -> None:
+    port = free_port()
+    with pytest.raises(Unreachable):
+        QuickClient("127.0.0.1", port).send(calls.health())
+    async with WorkerClient("127.0.0.1", port) as client:
+        with pytest.raises(Unreachable):
+            await client.send(calls.health())
+
+
+@pytest.mark.parametrize("host", ["localhost", "0.0.0.0"])
+async def test_a_name_is_called_on_ipv4(worker: FakeWorker, host: str) -> None:
+    """R117: the worker listens on IPv4 alone, and a name may lead to IPv6 first."""
+    assert QuickClient(host, worker.port).send(calls.health()).status == "ok"
+    async with WorkerClient(host, worker.port) as client:
+        assert (await client.send(calls.health())).status == "ok"
+
+
+async def test_ipv6(tmp_path: Path) -> None:
+    probe = socket.socket(socket.AF_INET6)
+    with probe, pytest.MonkeyPatch.context() as patch:
+        try:
+            probe.bind(("::1", 0))
+        except OSError:
+            pytest.skip("no IPv6 here")
+        patch.setattr(ThreadingHTTPServer, "address_family", socket.AF_INET6)
+        with serving(FakeWorker(str(tmp_path), host="::1")) as worker:
+            assert QuickClient("::", worker.port).send(calls.health()).status == "ok"
+            async with WorkerClient("::", worker.port) as client:
+                assert (await client.send(calls.health())).status == "ok"
+
+
+@pytest.mark.parametrize("pause_s", [0.05, 60.0])
+def test_one_deadline_for_the_whole_call(pause_s: float) -> None:
+    """R127: also for an answer that comes byte by byte."""
+    ended = threading.Event()
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def trickle() -> None:
+            connection, _ = listener.accept()
+            with connection:
+                connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\nConnection: close\r\n\r\n")
+                while not ended.wait(pause_s):
+                    try:
+                        connection.sendall(b" ")
+                    except OSError:
+                        return
+
+        thread = threading.Thread(target=trickle)
+        thread.start()
+        began = time.monotonic()
+        with pytest.raises(TimedOut, match=r"within 0.3 s"):
+            QuickClient("127.0.0.1", listener.getsockname()[1]).send(calls.health(), timeout_s=0.3)
+        assert time.monotonic() - began < 2
+        ended.set()
+        thread.join()

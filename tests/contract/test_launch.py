@@ -1,0 +1,253 @@
+"""Finding and starting the worker, with real processes and real ports."""
+
+import contextlib
+import ctypes
+import json
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.mcp.fake_worker import FakeWorker, environment, serving, stop_started
+from worker.contract import launch, settings
+from worker.contract.errors import Conflict, TimedOut, Unavailable
+from worker.contract.settings import Settings
+
+ENSURE = "from worker.contract import launch, settings; print(launch.ensure(settings.load()).pid)"
+
+
+@pytest.fixture
+def where(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Settings]:
+    for name, value in environment(tmp_path).items():
+        monkeypatch.setenv(name, value)
+    yield settings.load()
+    stop_started(tmp_path / "memory")
+
+
+@contextlib.contextmanager
+def talker(port: int, words: bytes | None) -> Iterator[None]:
+    """A program on the port that says ``words`` to whoever connects and hangs up; None: says nothing at all."""
+    with socket.create_server(("127.0.0.1", port)) as listener:
+
+        def talk() -> None:
+            with contextlib.suppress(OSError):
+                while True:
+                    connection, _ = listener.accept()
+                    with connection:
+                        connection.recv(65536)
+                        connection.sendall(words or b"")
+
+        if words is not None:
+            threading.Thread(target=talk, daemon=True).start()
+        yield
+        if words is not None:
+            listener.shutdown(socket.SHUT_RDWR)
+
+
+def starts(where: Settings) -> list[int]:
+    return [int(line) for line in (where.data_dir / "starts.txt").read_text().splitlines()]
+
+
+def lock(where: Settings, content: object, *, age_s: float = 0) -> Path:
+    where.data_dir.mkdir()
+    file = where.data_dir / "spawn.lock"
+    file.write_text(content if isinstance(content, str) else json.dumps(content))
+    os.utime(file, (time.time() - age_s,) * 2)
+    return file
+
+
+def dead_pid() -> int:
+    with subprocess.Popen(["true"]) as process:
+        process.wait()
+    return process.pid
+
+
+def test_nobody_there(where: Settings) -> None:
+    assert launch.find(where) is None
+
+
+def test_our_own_worker(where: Settings) -> None:
+    with serving(FakeWorker(str(where.data_dir), where.port)):
+        assert launch.find(where) == launch.ensure(where)
+
+
+def test_the_same_folder_by_another_name(where: Settings, tmp_path: Path) -> None:
+    where.data_dir.mkdir()
+    (tmp_path / "link").symlink_to(where.data_dir)
+    with serving(FakeWorker(str(tmp_path / "link"), where.port)):
+        assert launch.find(where) is not None
+
+
+def test_a_program_that_speaks_no_http(where: Settings) -> None:
+    """R105."""
+    with talker(where.port, b"SSH-2.0-OpenSSH_9\r\n"), pytest.raises(Conflict, match="speaks no HTTP"):
+        launch.ensure(where)
+
+
+@pytest.mark.parametrize("answer", [(200, b"<html>hi</html>"), (404, b"Cannot GET"), (200, {"status": "ok"})])
+def test_another_web_server(where: Settings, answer: tuple[int, object]) -> None:
+    """R105."""
+    stranger = FakeWorker("", where.port)
+    stranger.answers["/api/health"] = lambda _: answer
+    with serving(stranger), pytest.raises(Conflict, match=f"port {where.port}.*CLAUDE_MEM_WORKER_PORT"):
+        launch.ensure(where)
+
+
+def test_a_worker_of_another_memory(where: Settings) -> None:
+    """R105: nobody reads the memory of another user of the machine."""
+    with (
+        serving(FakeWorker("/home/other/.claude-mem", where.port)),
+        pytest.raises(Conflict, match="serves /home/other"),
+    ):
+        launch.ensure(where)
+
+
+def test_a_port_that_stays_silent(where: Settings) -> None:
+    with talker(where.port, None), pytest.raises(TimedOut, match="did not answer"):
+        launch.find(where, timeout_s=0.1)
+
+
+def test_started_with_private_files(where: Settings) -> None:
+    """R158."""
+    before = os.umask(0o022)
+    try:
+        health = launch.ensure(where)
+    finally:
+        os.umask(before)
+    assert starts(where) == [health.pid]
+    assert where.data_dir.stat().st_mode & 0o777 == 0o700
+    assert where.logs.stat().st_mode & 0o777 == 0o700
+    assert launch.boot_log(where).stat().st_mode & 0o777 == 0o600
+    assert not (where.data_dir / "spawn.lock").exists()
+
+
+def test_waits_until_the_database_is_open(where: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FAKE_WORKER", "slow")
+    with pytest.raises(Unavailable, match="still opening"):
+        launch.ensure(where, wait_s=0.5)
+    assert launch.ensure(where).initialized
+    assert len(starts(where)) == 1
+
+
+@pytest.mark.parametrize("left", [None, {"pid": 0}])
+def test_ten_at_once_start_one(where: Settings, left: dict[str, int] | None) -> None:
+    """R107: also when a lock of a dead process is in the way."""
+    if left is not None:
+        lock(where, {"pid": dead_pid()})
+    command = [sys.executable, "-c", ENSURE]
+    processes = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(10)]
+    told = {process.communicate(timeout=30)[0].strip() for process in processes}
+    assert [process.returncode for process in processes] == [0] * 10
+    assert told == {str(pid) for pid in starts(where)}
+    assert len(told) == 1
+
+
+@pytest.mark.parametrize(("content", "age_s"), [({"pid": "dead"}, 0), ("", 91), ({"pid": 1}, 91), ("{", 91)])
+def test_a_lock_that_was_left_behind(where: Settings, content: object, age_s: float) -> None:
+    """R107."""
+    lock(where, {"pid": dead_pid()} if content == {"pid": "dead"} else content, age_s=age_s)
+    began = time.monotonic()
+    assert launch.ensure(where).initialized
+    assert time.monotonic() - began < 5
+
+
+def test_a_lock_in_use_is_waited_for(where: Settings) -> None:
+    file = lock(where, {"pid": os.getpid()})
+    worker = FakeWorker(str(where.data_dir), where.port)
+    with contextlib.ExitStack() as running:
+
+        def start() -> None:
+            running.enter_context(serving(worker))
+            file.unlink()
+
+        threading.Timer(0.3, start).start()
+        assert launch.ensure(where).pid == os.getpid()
+    assert not (where.data_dir / "starts.txt").exists()
+
+
+def test_another_that_gave_up_is_not_waited_for(where: Settings) -> None:
+    file = lock(where, {"pid": os.getpid()})
+    where.logs.mkdir()
+    launch.boot_log(where).write_text("Traceback\nOSError: the disk is full\n\n")
+    threading.Timer(0.2, file.unlink).start()
+    began = time.monotonic()
+    with pytest.raises(Unavailable, match="the disk is full"):
+        launch.ensure(where)
+    assert time.monotonic() - began < 5
+
+
+def test_why_it_did_not_start(where: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FAKE_WORKER", "dies")
+    with pytest.raises(Unavailable, match="^the worker ended at once: the disk is full$"):
+        launch.ensure(where)
+    assert not (where.data_dir / "spawn.lock").exists()
+
+
+def test_a_pid_file_of_another_process(where: Settings) -> None:
+    """R099, R101."""
+    where.data_dir.mkdir()
+    with subprocess.Popen(["sleep", "999"]) as other:
+        (where.data_dir / "worker.pid").write_text(
+            json.dumps({"pid": other.pid, "port": where.port, "startToken": "1"})
+        )
+        assert launch.recorded_pid(where) is None
+        assert launch.ensure(where).pid == starts(where)[0] != other.pid
+        other.kill()
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"pid": "x"}', '{"pid": 0}', '{"pid": 1}', None])
+def test_a_pid_file_that_says_nothing(where: Settings, content: str | None) -> None:
+    if content is not None:
+        where.data_dir.mkdir()
+        (where.data_dir / "worker.pid").write_text(content)
+    assert launch.recorded_pid(where) is None
+
+
+def test_the_recorded_process(where: Settings) -> None:
+    health = launch.ensure(where)
+    assert launch.recorded_pid(where) == health.pid
+
+
+def test_a_process_that_nobody_collected_is_not_alive() -> None:
+    """R103."""
+    with subprocess.Popen(["true"]) as process:
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+        assert not launch.alive(process.pid)
+    assert not launch.alive(2**40)
+    assert launch.alive(1)
+
+
+def test_a_folder_that_cannot_be_made(where: Settings) -> None:
+    """R109."""
+    where.data_dir.write_text("a file")
+    began = time.monotonic()
+    with pytest.raises(Unavailable, match=f"cannot write to {where.data_dir}"):
+        launch.ensure(where)
+    assert time.monotonic() - began < 1
+
+
+@pytest.mark.skipif(sys.platform != "linux" or os.geteuid() != 0, reason="needs to be able to be another user")
+def test_a_folder_that_may_not_be_written(where: Settings) -> None:
+    """R109."""
+    where.logs.mkdir(parents=True)
+    where.data_dir.chmod(0o500)
+    refused: list[str] = []
+
+    def ask() -> None:
+        ctypes.CDLL(None).setfsuid(65534)  # nobody, for this thread alone and for files alone
+        with pytest.raises(Unavailable) as caught:
+            launch.ensure(where)
+        refused.append(caught.value.message)
+
+    began = time.monotonic()
+    thread = threading.Thread(target=ask)
+    thread.start()
+    thread.join()
+    assert refused == [f"cannot write to {where.data_dir}: Permission denied"]
+    assert time.monotonic() - began < 1

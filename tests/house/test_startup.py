@@ -1,0 +1,97 @@
+"""What the light programs load, seen in real processes: the linter cannot see a deferred import.
+
+Deferred imports of the tree, and what each saves:
+``worker.cli.main``: importlib.metadata (35 ms, for --version alone), difflib (6 ms, for a mistyped command alone);
+``mcp_bridge.__main__``: mcp, mcp_bridge.server, worker.contract.client (600 ms and more, for a bad flag or --help).
+"""
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+FORBIDDEN = {
+    "asyncio",
+    "chromadb",
+    "httpx",
+    "mcp",
+    "mcp_types",
+    "pydantic",
+    "rich",
+    "sqlite3",
+    "starlette",
+    "textual",
+    "uvicorn",
+}
+LIST = (
+    "import sys, worker.cli.main as program\n"
+    "code = program.main(sys.argv[1:])\n"
+    "print('\\n'.join(['', '--', str(code), *sys.modules]))"
+)
+DEFERRED = {
+    ("worker/cli/main.py", "importlib.metadata"),
+    ("worker/cli/main.py", "difflib"),
+    ("mcp_bridge/__main__.py", "mcp.server.stdio"),
+    ("mcp_bridge/__main__.py", "mcp_bridge.server"),
+    ("mcp_bridge/__main__.py", "worker.contract.client"),
+}
+
+
+def loaded(*words: str) -> set[str]:
+    done = subprocess.run([sys.executable, "-c", LIST, *words], capture_output=True, text=True, check=True, timeout=30)
+    return set(done.stdout.partition("\n--\n")[2].split()[1:])
+
+
+@pytest.mark.parametrize(
+    ("words", "most"),
+    [
+        (("--version",), 160),
+        (("--help",), 60),
+        (("serach",), 80),
+        (("search", "--help"), 190),
+        (("worker", "--help"), 190),
+    ],
+)
+def test_light_programs_load_nothing_heavy(words: tuple[str, ...], most: int) -> None:
+    """R133."""
+    modules = loaded(*words)
+    assert {name.partition(".")[0] for name in modules} & FORBIDDEN == set()
+    assert "worker.contract.client" not in modules
+    assert len(modules) <= most
+
+
+def test_the_table_of_commands_loads_nothing_of_ours() -> None:
+    ours = {name for name in loaded("--help") if name.partition(".")[0] in ("worker", "tui", "mcp_bridge")}
+    assert ours == {"worker", "worker.cli", "worker.cli.main", "worker.cli.exits"}
+
+
+def test_a_bad_flag_of_the_bridge_needs_no_sdk() -> None:
+    assert {"mcp", "pydantic", "httpx"} & loaded("mcp", "--help") == set()
+
+
+def deferred(file: Path) -> Iterator[str]:
+    for outer in ast.walk(ast.parse(file.read_text("utf-8"))):
+        if isinstance(outer, ast.FunctionDef | ast.AsyncFunctionDef):
+            for inner in ast.walk(outer):
+                if isinstance(inner, ast.Import):
+                    yield from (alias.name for alias in inner.names)
+                elif isinstance(inner, ast.ImportFrom):
+                    yield inner.module or ""
+
+
+@pytest.mark.parametrize("folder", ["worker/cli", "worker/contract", "mcp_bridge"])
+def test_each_deferred_import_is_listed_here(folder: str) -> None:
+    found = {(str(file.relative_to(ROOT)), name) for file in (ROOT / folder).rglob("*.py") for name in deferred(file)}
+    assert found <= DEFERRED
+
+
+def test_no_import_in_the_worker_names_a_front_end() -> None:
+    for file in (ROOT / "worker").rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            assert not {name.partition(".")[0] for name in names} & {"tui", "mcp_bridge"}, file

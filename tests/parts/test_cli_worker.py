@@ -1,0 +1,118 @@
+"""`claude-mem worker …` as a process, with a worker process that is canned."""
+
+import json
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.mcp.fake_worker import FakeWorker, environment, serving, stop_started
+from tests.parts.test_cli import run
+from worker.contract import launch
+
+
+@pytest.fixture
+def env(tmp_path: Path) -> Iterator[dict[str, str]]:
+    yield environment(tmp_path)
+    stop_started(tmp_path / "memory")
+
+
+def pids(env: dict[str, str]) -> list[int]:
+    return [int(line) for line in Path(env["CLAUDE_MEM_DATA_DIR"], "starts.txt").read_text().splitlines()]
+
+
+def test_start_status_restart_stop(env: dict[str, str]) -> None:
+    away = run(env, "worker", "status")
+    assert (away.returncode, away.stderr) == (1, "")
+    assert away.stdout.startswith("worker not running\n")
+    assert run(env, "worker", "start").stdout.startswith("worker started\n")
+    assert run(env, "worker", "start").stdout.startswith("worker already running\n")
+    status = run(env, "worker", "status", "--json")
+    facts = json.loads(status.stdout)
+    assert status.returncode == 0
+    assert facts["running"] is True
+    assert facts["pid"] == pids(env)[0]
+    assert facts["port"] == int(env["CLAUDE_MEM_WORKER_PORT"])
+    assert facts["data_dir"] == env["CLAUDE_MEM_DATA_DIR"]
+    assert (facts["observations"], facts["summaries"], facts["prompts"]) == (1012, 2, 4)
+    assert run(env, "worker", "restart").stdout.startswith("worker restarted\n")
+    first, second = pids(env)
+    assert not launch.alive(first)
+    stopped = run(env, "worker", "stop", "--json")
+    assert (stopped.returncode, json.loads(stopped.stdout)["did"]) == (0, "stopped")
+    assert not launch.alive(second)
+    again = run(env, "worker", "stop")
+    assert (again.returncode, again.stdout.splitlines()[0]) == (0, "worker not running")
+
+
+def test_status_for_people(env: dict[str, str]) -> None:
+    run(env, "worker", "start")
+    status = run(env, "worker", "status")
+    assert status.returncode == 0
+    lines = {line.split()[0]: line.split()[-1] for line in status.stdout.splitlines()[1:]}
+    assert lines["url"] == f"http://127.0.0.1:{env['CLAUDE_MEM_WORKER_PORT']}"
+    assert lines["observations"] == "1012"
+
+
+def test_a_port_held_by_another_is_3_and_tells_who(env: dict[str, str]) -> None:
+    port = int(env["CLAUDE_MEM_WORKER_PORT"])
+    original = FakeWorker("", port)
+    original.answers["/api/health"] = lambda _: (200, {"status": "ok", "pid": 77, "workerPath": "/x/worker.cjs"})
+    with serving(original):
+        for action in ("status", "start", "stop", "restart"):
+            done = run(env, "worker", action)
+            assert done.returncode == 3, action
+            assert "the original claude-mem's worker (pid 77) answers" in done.stderr
+        told = json.loads(run(env, "worker", "status", "--json").stdout)
+        assert told["running"] is False
+        assert str(port) in told["problem"]
+    assert all(request.path == "/api/health" for request in original.seen)
+
+
+def test_a_worker_that_does_not_hear_is_terminated(env: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only because its pid file names it."""
+    from worker.cli import daemon
+
+    for name, value in {**env, "FAKE_WORKER": "deaf"}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(daemon, "_LEAVE_S", 0.3)
+    assert run({**env, "FAKE_WORKER": "deaf"}, "worker", "start").returncode == 0
+    (pid,) = pids(env)
+    assert daemon.main(["worker", "stop"]) == 0
+    assert not launch.alive(pid)
+
+
+def test_a_worker_that_is_stuck_is_told(env: dict[str, str]) -> None:
+    assert run(env, "worker", "start").returncode == 0
+    (pid,) = pids(env)
+    os.kill(pid, signal.SIGSTOP)
+    held = run(env, "worker", "status")
+    assert held.returncode == 3
+    assert "did not answer" in held.stderr
+    os.kill(pid, signal.SIGCONT)
+
+
+def test_another_process_under_the_recorded_id_is_left_alone(env: dict[str, str]) -> None:
+    """R099: the id in worker.pid was used again."""
+    folder = Path(env["CLAUDE_MEM_DATA_DIR"])
+    folder.mkdir()
+    with subprocess.Popen(["sleep", "999"]) as stranger:
+        (folder / "worker.pid").write_text(json.dumps({"pid": stranger.pid, "port": 1, "startToken": "1"}))
+        assert run(env, "worker", "stop").returncode == 0
+        assert run(env, "worker", "start").returncode == 0
+        assert run(env, "worker", "stop").returncode == 0
+        assert stranger.poll() is None
+        stranger.kill()
+
+
+def test_a_killed_worker_is_started_again(env: dict[str, str]) -> None:
+    """R101: its pid file is still there."""
+    assert run(env, "worker", "start").returncode == 0
+    os.kill(pids(env)[0], signal.SIGKILL)
+    assert Path(env["CLAUDE_MEM_DATA_DIR"], "worker.pid").exists()
+    done = run(env, "search", "token")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert len(pids(env)) == 2
