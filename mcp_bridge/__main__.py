@@ -145,7 +145,8 @@ async def _serve(where: Settings, messages: Input, answers: Output) -> None:
 def _claim_stdout() -> int:
     """The way to the client; what anybody prints goes to standard error from now on."""
     wire = os.dup(1)
-    os.set_blocking(wire, True)
+    if sys.platform != "win32":
+        os.set_blocking(wire, True)  # some clients hand over a pipe that is not
     try:
         os.dup2(2, 1)
     except OSError:

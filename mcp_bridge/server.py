@@ -50,9 +50,13 @@ class Link:
                 return await question(self._sender)
             except Unreachable:
                 self._found = False
+            except MemError as error:
+                # No answer of ours: next time, look again who it is that listens there.
+                self._found = type(error) is not MemError
+                raise
         # Shielded: a cancelled call must not take the attempt from the others.
-        if (error := await asyncio.shield(self.begin())) is not None:
-            raise error
+        if (obstacle := await asyncio.shield(self.begin())) is not None:
+            raise obstacle
         self._found = True
         return await question(self._sender)
 

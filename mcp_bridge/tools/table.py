@@ -134,7 +134,7 @@ def _one_of(about: str, options: tuple[str, ...]) -> dict[str, object]:
     return {"type": "string", "enum": [str(option) for option in options], "description": about}
 
 
-_PROJECT = _text("Only this project")
+_PROJECT = _text("Only this project (folder name)")
 _PLATFORM = _text("Only this agent: claude, codex, cursor...")
 _SPELLINGS = {"platform_source": "platformSource", "order_by": "orderBy", "order": "orderBy"}
 
@@ -147,13 +147,13 @@ TOOLS = (
     ),
     Tool(
         "search",
-        "Step 1: search the memory of past sessions. Returns an index: ids, times, titles, tokens to read each. "
-        "All filters must hold.",
+        "Step 1: search the memory of past sessions: decisions, bugs fixed, how things work. Returns an index: ids "
+        "(#118 observation, #S14 session, #P40 prompt), times, titles, tokens to read each. All filters must hold.",
         _search,
         {
-            "query": _text("Words; none: filters only"),
-            "limit": _whole("Rows", 20),
-            "offset": _whole("Rows to skip", 0),
+            "query": _text("Words to find, any language, no syntax; none: the newest that pass the filters"),
+            "limit": _whole("Rows at most", 20),
+            "offset": _whole("Rows to skip, to read on", 0),
             "project": _PROJECT,
             "platformSource": _PLATFORM,
             "type": _text("observations, sessions or prompts; or observation types as in obs_type (comma list)"),
@@ -172,14 +172,15 @@ TOOLS = (
     ),
     Tool(
         "timeline",
-        "Step 2: what happened around a record or moment. Give anchor or query.",
+        "Step 2: what happened around a record or moment, in order of time, of all kinds. Give anchor or query, one of "
+        "the two.",
         _timeline,
         {
             "anchor": {
                 "anyOf": [{"type": "integer"}, {"type": "string"}],
                 "description": "Observation id (118), session S14, prompt P40 or ISO time",
             },
-            "query": _text("Instead: its best hit is the anchor"),
+            "query": _text("Instead of anchor: its best hit is the anchor"),
             "depth_before": _whole("Records before", _DEPTH),
             "depth_after": _whole("Records after", _DEPTH),
             "project": _PROJECT,

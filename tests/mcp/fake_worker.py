@@ -5,6 +5,7 @@ It takes the place of ``python -m worker`` by standing before the real package o
 
 import argparse
 import contextlib
+import importlib.metadata
 import json
 import os
 import signal
@@ -19,6 +20,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 PROGRAM = "claude-mem-python"
+VERSION = importlib.metadata.version("claude-mem")
 ROOT = Path(__file__).parents[2]
 TEXT = 'Found 1 result(s) matching "token" (1 obs, 0 sessions, 0 prompts)\n\n| #118 | 2:15 PM | \x1b[31mtoken | ~61 |'
 HIT = {
@@ -66,8 +68,14 @@ PROMPT = {
     "created_at": "2026-03-04T13:58:00.000Z",
     "created_at_epoch": 1772632680000,
 }
-STATS = {
-    "worker": {"version": "0.1.0", "uptime": 5, "activeSessions": 0, "sseClients": 0, "port": 1},
+STATS: dict[str, dict[str, object]] = {
+    "worker": {
+        "version": importlib.metadata.version("claude-mem"),
+        "uptime": 5,
+        "activeSessions": 0,
+        "sseClients": 0,
+        "port": 1,
+    },
     "database": {"path": "x", "size": 4096, "observations": 1012, "sessions": 3, "summaries": 2, "prompts": 4},
 }
 

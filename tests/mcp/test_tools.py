@@ -1,11 +1,13 @@
 """The tools through the SDK's own client, in memory; the worker is canned."""
 
+import asyncio
 import contextlib
 import json
+import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 from mcp import Client
@@ -13,12 +15,16 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import TextContent
 
 from mcp_bridge.server import Link, build
-from mcp_bridge.tools.table import TOOLS
+from mcp_bridge.tools.table import TOOLS, Sender
 from mcp_bridge.workflow import INSTRUCTIONS, WORKFLOW
 from tests.mcp.fake_worker import TEXT, FakeWorker, free_port, serving
+from worker.contract.calls import Call
 from worker.contract.client import WorkerClient
 from worker.contract.errors import Conflict, MemError, Unavailable
+from worker.contract.present import Text, text
 from worker.contract.search import BatchQuery, SearchQuery, TimelineQuery
+
+T = TypeVar("T")
 
 
 @pytest.fixture
@@ -147,10 +153,10 @@ async def test_search_says_everything_to_the_worker(worker: FakeWorker) -> None:
 
 async def test_search_as_json(worker: FakeWorker) -> None:
     async with bridged(worker) as client:
-        text, wrong = await told(client, "search", {"query": "token", "format": "json"})
+        words, wrong = await told(client, "search", {"query": "token", "format": "json"})
     assert not wrong
-    assert text.startswith('{\n  "hits": [')
-    assert json.loads(text)["hits"][0]["id"] == 118
+    assert words.startswith('{\n  "hits": [')
+    assert json.loads(words)["hits"][0]["id"] == 118
 
 
 @pytest.mark.parametrize("query", ["   ", ",,,", '""', "", None])
@@ -164,8 +170,8 @@ async def test_timeline_sends_a_depth_of_three(worker: FakeWorker) -> None:
     """R196: anchor as text or number."""
     async with bridged(worker) as client:
         for anchor in ("118", 118, "S14", "2026-03-04T14:15:00Z"):
-            text, _ = await told(client, "timeline", {"anchor": anchor})
-            assert text == f"# Timeline around anchor: {anchor}"
+            words, _ = await told(client, "timeline", {"anchor": anchor})
+            assert words == f"# Timeline around anchor: {anchor}"
         assert await told(client, "timeline", {"anchor": 9}) == ("Observation #9 not found", True)
         await told(client, "timeline", {"query": "token", "depth_before": "0", "depthAfter": 7, "project": "shop"})
     asked = [request.params for request in worker.seen if request.path == "/api/timeline"]
@@ -176,10 +182,10 @@ async def test_timeline_sends_a_depth_of_three(worker: FakeWorker) -> None:
 async def test_observations_come_as_one_text(worker: FakeWorker) -> None:
     """R196: ids as text."""
     async with bridged(worker) as client:
-        text, wrong = await told(client, "get_observations", {"ids": "[118,7]", "limit": "5", "project": "shop"})
+        words, wrong = await told(client, "get_observations", {"ids": "[118,7]", "limit": "5", "project": "shop"})
     assert not wrong
-    assert json.loads(text)[0]["id"] == 118
-    assert text.startswith('[\n  {\n    "id": 118,')
+    assert json.loads(words)[0]["id"] == 118
+    assert words.startswith('[\n  {\n    "id": 118,')
     (request,) = [request for request in worker.seen if request.path == "/api/observations/batch"]
     assert request.body == {"ids": [118, 7], "orderBy": "date_desc", "limit": 5, "project": "shop", "lean": True}
 
@@ -201,9 +207,9 @@ async def test_observations_come_as_one_text(worker: FakeWorker) -> None:
 async def test_what_cannot_be_used_is_told(worker: FakeWorker, name: str, sent: dict[str, Any], part: str) -> None:
     """R196: a precise message, and nothing is sent."""
     async with bridged(worker) as client:
-        text, wrong = await told(client, name, sent)
+        words, wrong = await told(client, name, sent)
     assert wrong
-    assert part in text
+    assert part in words
     assert worker.seen == []
 
 
@@ -212,9 +218,9 @@ async def test_errors_of_the_worker_are_tool_errors(worker: FakeWorker) -> None:
     worker.answers["/api/timeline"] = lambda _: (500, b"<html>oops</html>")
     async with bridged(worker) as client:
         assert await told(client, "search", {"limit": 10**9}) == ("limit: too big.", True)
-        text, wrong = await told(client, "timeline", {"anchor": 1})
+        words, wrong = await told(client, "timeline", {"anchor": 1})
     assert wrong
-    assert "the worker answered 500" in text
+    assert "the worker answered 500" in words
 
 
 async def test_works_later_when_the_worker_could_not_start(worker: FakeWorker) -> None:
@@ -226,9 +232,9 @@ async def test_works_later_when_the_worker_could_not_start(worker: FakeWorker) -
             raise blocked[0]
 
     async with bridged(worker, ensure) as client:
-        text, wrong = await told(client, "search", {"query": "token"})
+        words, wrong = await told(client, "search", {"query": "token"})
         assert wrong
-        assert "port 1 is taken" in text
+        assert "port 1 is taken" in words
         blocked[0] = Unavailable("the disk is full")
         assert "the disk is full" in (await told(client, "search", {"query": "token"}))[0]
         blocked.clear()
@@ -260,6 +266,45 @@ async def test_a_broken_start_is_told_and_not_waited_for(worker: FakeWorker) -> 
         raise ZeroDivisionError("a bug")
 
     async with bridged(worker, ensure) as client:
-        text, wrong = await told(client, "search", {"query": "token"})
+        words, wrong = await told(client, "search", {"query": "token"})
     assert wrong
-    assert "broke off" in text
+    assert "broke off" in words
+
+
+async def test_calls_share_one_start() -> None:
+    """R194: a call that is cancelled meanwhile does not take it from the others."""
+    go_on, looks = threading.Event(), []
+
+    def ensure() -> None:
+        looks.append(1)
+        go_on.wait(10)
+
+    async def question(_: Sender) -> Text:
+        return text("found")
+
+    link = Link(ensure, NoSender())
+    asks = [asyncio.create_task(link.ask(question)) for _ in range(5)]
+    await asyncio.sleep(0)
+    asks[0].cancel()
+    go_on.set()
+    answers = await asyncio.gather(*asks, return_exceptions=True)
+    assert isinstance(answers[0], asyncio.CancelledError)
+    assert answers[1:] == [text("found")] * 4
+    assert looks == [1]
+
+
+async def test_a_stranger_that_took_the_port_is_noticed(worker: FakeWorker) -> None:
+    """R105."""
+    looks = []
+    async with bridged(worker, lambda: looks.append(1)) as client:
+        assert await told(client, "search") == (TEXT, False)
+        before = len(looks)
+        worker.answers["/api/search"] = lambda _: (404, b"Cannot GET /api/search")
+        assert (await told(client, "search"))[1]
+        await told(client, "search")
+    assert len(looks) == before + 1
+
+
+class NoSender:
+    async def send(self, call: Call[T]) -> T:
+        raise AssertionError(call)

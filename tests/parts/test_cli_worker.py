@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.mcp.fake_worker import FakeWorker, environment, serving, stop_started
+from tests.mcp.fake_worker import STATS, FakeWorker, environment, serving, stop_started
 from tests.parts.test_cli import run
 from worker.contract import launch
 
@@ -55,6 +55,18 @@ def test_status_for_people(env: dict[str, str]) -> None:
     lines = {line.split()[0]: line.split()[-1] for line in status.stdout.splitlines()[1:]}
     assert lines["url"] == f"http://127.0.0.1:{env['CLAUDE_MEM_WORKER_PORT']}"
     assert lines["observations"] == "1012"
+    assert "problem" not in lines
+
+
+def test_a_worker_of_another_version_is_told(env: dict[str, str]) -> None:
+    """R113."""
+    with serving(FakeWorker(env["CLAUDE_MEM_DATA_DIR"], int(env["CLAUDE_MEM_WORKER_PORT"]))) as worker:
+        old = {**STATS, "worker": {**STATS["worker"], "version": "0.0.1"}}
+        worker.answers["/api/stats"] = lambda _: (200, old)
+        status = run(env, "worker", "status")
+    assert status.returncode == 0
+    assert "0.0.1" in status.stdout
+    assert "worker restart" in status.stdout
 
 
 def test_a_port_held_by_another_is_3_and_tells_who(env: dict[str, str]) -> None:

@@ -2,6 +2,7 @@
 
 import argparse
 import contextlib
+import importlib.metadata
 import os
 import signal
 import time
@@ -132,6 +133,10 @@ def _counts(where: Settings) -> Facts:
     except MemError as error:
         return {"problem": error.message}
     held = stats.database
+    mine = importlib.metadata.version("claude-mem")
+    older = (
+        {} if stats.worker.version == mine else {"problem": f"this is {mine}; `claude-mem worker restart` renews it"}
+    )
     return {
         "version": stats.worker.version,
         "observations": held.observations,
@@ -139,6 +144,7 @@ def _counts(where: Settings) -> Facts:
         "prompts": held.prompts,
         "sessions": held.sessions,
         "database_bytes": held.size,
+        **({} if stats.worker.version == mine else {"problem": way_out}),
     }
 
 

@@ -1,9 +1,11 @@
 """What agents really send, and what is made of it."""
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from mcp_bridge.tools.arguments import Arguments, kinds_or_types, known_only
-from mcp_bridge.tools.table import TOOLS, named
+from mcp_bridge.tools.table import TOOLS, Tool, named
 from worker.contract.errors import Invalid
 from worker.contract.records import RecordKind
 
@@ -131,3 +133,21 @@ def test_each_alias_leads_to_a_listed_parameter() -> None:
 def test_the_old_name_of_the_first_tool() -> None:
     assert named("__IMPORTANT") is TOOLS[0]
     assert named("nope") is None
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@settings(max_examples=300, deadline=None, derandomize=True)
+@given(tool=st.sampled_from(TOOLS), value=JSON, more=JSON)
+def test_whatever_is_sent_is_read_or_named(tool: Tool, value: object, more: object) -> None:
+    """R196: no other end than a question or a message."""
+    for name in (*tool.params, "else"):
+        try:
+            tool.question({"ids": more, name: value})
+        except Invalid as error:
+            assert error.message
