@@ -134,9 +134,7 @@ def _counts(where: Settings) -> Facts:
         return {"problem": error.message}
     held = stats.database
     mine = importlib.metadata.version("claude-mem")
-    older = (
-        {} if stats.worker.version == mine else {"problem": f"this is {mine}; `claude-mem worker restart` renews it"}
-    )
+    way_out = f"the worker is of another version than this program ({mine}); `claude-mem worker restart` renews it"
     return {
         "version": stats.worker.version,
         "observations": held.observations,
