@@ -1,0 +1,111 @@
+"""Pure: text to search words, one function for records and questions alike.
+
+What it gives is fed to FTS5's `porter unicode61`, which adds the stems; every word it gives is one FTS5 token.
+
+- Compatibility forms are folded (NFKC), accents taken off, all in lower case.
+- An identifier is given whole, as one word without its punctuation, and in its parts: `getUserById`,
+  `get_user_by_id` and `get-user-by-id` all give `getuserbyid get user by id`. So do paths (each name in them too:
+  `src/app.py` gives `srcapppy src apppy app py`), versions (`v3.12.1`) and contractions (`don't`).
+- Scripts that write no blanks (Chinese, Japanese, Korean, Thai, Lao, Burmese, Khmer) give overlapping pairs, and the
+  last character of each run alone: a question of one character finds it as the beginning of a pair or as that end.
+- An emoji is a word too.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+
+VERSION = 1
+"""Counted up with every change of the words given: an index of another version is built anew."""
+
+TOKENIZER = "porter unicode61 remove_diacritics 0 categories 'L* N* M* Co'"
+"""FTS5's part. It must not split a word that ``words`` gives, so combining marks count as letters."""
+
+_LONGEST_WHOLE = 64
+_UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u2e80-\u2fdf\u3005-\u3007\u3031-\u3035\u3040-\u30fa"
+    "\u30fc-\u318f\u31a0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\U00020000-\U000323af"
+)
+_LETTER = rf"(?:[^\W_{_UNSPACED}]|[\u0900-\u0963\u0966-\u0dff])"  # Indian vowel signs are no `\w`
+_PIECE = re.compile(
+    rf"(?P<run>[{_UNSPACED}]+)"
+    rf"|(?P<word>{_LETTER}+(?:[-_./\\:@'\u2019]{{1,3}}{_LETTER}+)*(?:\+\+|\#)?)"
+    r"|(?P<emoji>[\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff])"
+)
+_UNSPACED_CHARACTER = re.compile(f"[{_UNSPACED}]")
+_JOINTS = re.compile(r"[-_.:@'\u2019]+")
+_CAMEL = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+[0-9]*|[A-Z]+[0-9]*|[0-9]+[a-z]*")
+_HUMP = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]")
+_ACCENTS = re.compile("[\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670]")
+
+
+def words(text: str, *, run_ends: bool = True) -> Iterator[str]:
+    """The search words of a text, in order, with repetitions.
+
+    run_ends: give the last character of each unspaced run too; records need it, questions of two characters or more
+    do not.
+    """
+    for piece in _PIECE.finditer(_fold(text)):
+        yield from _words(piece, run_ends)
+
+
+def is_unspaced(character: str) -> bool:
+    """Whether a character belongs to a script that writes no blanks."""
+    return _UNSPACED_CHARACTER.fullmatch(character) is not None
+
+
+def pieces(text: str) -> Iterator[tuple[int, int, tuple[str, ...]]]:
+    """What stands where: (start, end, its search words), in characters of the text as given.
+
+    A run of a script without blanks comes pair by pair, so the spans overlap there.
+    """
+    for piece in _PIECE.finditer(text):
+        start, end = piece.span()
+        if piece.lastgroup == "run":
+            for at in range(start, end):
+                yield at, min(at + 2, end), (_fold(text[at : min(at + 2, end)]),)
+        else:
+            yield start, end, tuple(words(piece.group()))
+
+
+def _fold(text: str) -> str:
+    if text.isascii():
+        return text
+    bare = _ACCENTS.sub("", unicodedata.normalize("NFKD", text))
+    return unicodedata.normalize("NFKC", bare)
+
+
+def _words(piece: re.Match[str], run_ends: bool) -> Iterator[str]:
+    text = piece.group()
+    if piece.lastgroup == "run":
+        yield from (text[at : at + 2] for at in range(len(text) if run_ends else max(1, len(text) - 1)))
+    elif piece.lastgroup == "emoji":
+        yield f"emoji{ord(text):x}"
+    elif text.isalnum() and (text.islower() or text.isdigit()):
+        yield text
+    else:
+        yield from _identifier(text)
+
+
+def _identifier(text: str) -> Iterator[str]:
+    """A word with punctuation, capitals or marks in it: whole, then its parts."""
+    if text[-1] in "+#":
+        text = text.rstrip("+#") + ("plusplus" if text[-1] == "+" else "sharp")
+    names = re.split(r"[/\\]+", text)
+    if len(names) > 1:
+        whole = _JOINTS.sub("", "".join(names)).lower()
+        if len(whole) <= _LONGEST_WHOLE:
+            yield whole
+    for name in names:
+        parts = [part for part in _JOINTS.split(name) if part]
+        contraction = "'" in name or "\u2019" in name
+        if len(parts) > 1:
+            whole = "".join(parts).lower()
+            if len(whole) <= _LONGEST_WHOLE:
+                yield whole
+        for part in parts:
+            if contraction and len(part) < 3:
+                continue
+            yield part.lower()
+            if _HUMP.search(part):
+                yield from (hump.lower() for hump in _CAMEL.findall(part))

@@ -1,0 +1,137 @@
+"""Records as entries: found by words, listed by filter, around a moment, counted."""
+
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from worker.contract.records import RecordKey
+from worker.contract.search import Count, Entry, Order
+from worker.store import search_index
+from worker.store.filters import Condition
+from worker.store.rows import CODES, KINDS, placeholders
+
+WEIGHTS = (2.0, 1.0, 1.0, 0.8, 0.5, 0.2)
+"""bm25 weight of each column of ``search_index.COLUMNS``. Measured on five retrieval sets, open halves: paths are
+mostly noise, facts repeat the narrative, titles carry twice."""
+
+_BM25 = f"bm25(py_text, {', '.join(map(str, WEIGHTS))})"
+# CROSS JOIN keeps SQLite from starting at py_docs: the words are the narrower door.
+_FOUND = "FROM py_text CROSS JOIN py_docs d ON d.docid = py_text.rowid WHERE py_text MATCH ? AND"
+_NEWEST = "d.epoch DESC, d.kind DESC, d.record_id DESC"
+_OLDEST = "d.epoch, d.kind, d.record_id"
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """A record and how well it fits; larger is better."""
+
+    key: RecordKey
+    score: float
+
+
+def search(
+    connection: sqlite3.Connection, match: str, where: Condition, *, order: Order, limit: int, offset: int
+) -> list[Ranked]:
+    """The records that an FTS5 expression finds. Ties in relevance: newer first."""
+    by = {Order.RELEVANCE: f"s, {_NEWEST}", Order.DATE_DESC: _NEWEST, Order.DATE_ASC: _OLDEST}[order]
+    found = connection.execute(
+        f"SELECT d.docid, {_BM25} s {_FOUND} {where.sql} ORDER BY {by} LIMIT ? OFFSET ?",
+        (match, *where.values, limit, offset),
+    )
+    return [Ranked(search_index.key(row[0]), -row[1]) for row in found]
+
+
+def count(connection: sqlite3.Connection, match: str, where: Condition) -> int:
+    """How many records an FTS5 expression finds; all that fit the filters, without one."""
+    if match:
+        row = connection.execute(f"SELECT count(*) {_FOUND} {where.sql}", (match, *where.values)).fetchone()
+    else:
+        row = connection.execute(f"SELECT count(*) FROM py_docs d WHERE {where.sql}", where.values).fetchone()
+    return int(row[0])
+
+
+def listing(
+    connection: sqlite3.Connection, where: Condition, *, order: Order, limit: int, offset: int
+) -> list[RecordKey]:
+    """The records that fit the filters, in order of time; newest first unless oldest first is asked for."""
+    by = _OLDEST if order is Order.DATE_ASC else _NEWEST
+    found = connection.execute(
+        f"SELECT d.docid FROM py_docs d WHERE {where.sql} ORDER BY {by} LIMIT ? OFFSET ?",
+        (*where.values, limit, offset),
+    )
+    return [search_index.key(row[0]) for row in found]
+
+
+def entries(connection: sqlite3.Connection, keys: Sequence[RecordKey]) -> dict[RecordKey, Entry]:
+    """The entries of records; those that are gone are left out."""
+    numbers = [search_index.docid(key) for key in keys]
+    found = connection.execute(f"SELECT * FROM py_docs WHERE docid IN ({placeholders(numbers)})", numbers)
+    return {entry.key: entry for entry in map(_entry, found)}
+
+
+def around(
+    connection: sqlite3.Connection, where: Condition, moment: tuple[int, int, int], *, before: int, after: int
+) -> tuple[list[Entry], list[Entry]]:
+    """What lies strictly before a moment (epoch ms, kind code, id) and what at or after it, each oldest first."""
+    place = "(d.epoch, d.kind, d.record_id)"
+    earlier = connection.execute(
+        f"SELECT * FROM py_docs d WHERE {place} < (?, ?, ?) AND {where.sql} ORDER BY {_NEWEST} LIMIT ?",
+        (*moment, *where.values, before),
+    ).fetchall()
+    later = connection.execute(
+        f"SELECT * FROM py_docs d WHERE {place} >= (?, ?, ?) AND {where.sql} ORDER BY {_OLDEST} LIMIT ?",
+        (*moment, *where.values, after),
+    ).fetchall()
+    return [_entry(row) for row in reversed(earlier)], [_entry(row) for row in later]
+
+
+def place(entry: Entry) -> tuple[int, int, int]:
+    """Where an entry stands in time order, as ``around`` takes it."""
+    return entry.created_at_epoch, CODES[entry.kind], entry.id
+
+
+def counts(connection: sqlite3.Connection, column: str, match: str, where: Condition) -> tuple[Count, ...]:
+    """How often each value of a column of ``py_docs`` occurs in a filtered set, most frequent first."""
+    source = _FOUND if match else "FROM py_docs d WHERE"
+    values = (match, *where.values) if match else where.values
+    found = connection.execute(
+        f"SELECT d.{column}, count(*) {source} {where.sql} GROUP BY d.{column} ORDER BY 2 DESC, 1", values
+    )
+    name = (lambda value: KINDS[value].value) if column == "kind" else str
+    return tuple(Count(name(row[0]), row[1]) for row in found)
+
+
+def histogram(connection: sqlite3.Connection, match: str, where: Condition, width_ms: int) -> list[tuple[int, int]]:
+    """(multiple of ``width_ms``, records in it) of a filtered set, oldest first, empty ones left out."""
+    source = _FOUND if match else "FROM py_docs d WHERE"
+    values = (match, *where.values) if match else where.values
+    found = connection.execute(
+        f"SELECT (d.epoch - ((d.epoch % {width_ms}) + {width_ms}) % {width_ms}) AS start, count(*) "
+        f"{source} {where.sql} GROUP BY start ORDER BY start",
+        values,
+    )
+    return [(row[0], row[1]) for row in found]
+
+
+def span(connection: sqlite3.Connection, match: str, where: Condition) -> tuple[int, int | None, int | None]:
+    """(records, first epoch, last epoch) of a filtered set."""
+    source = _FOUND if match else "FROM py_docs d WHERE"
+    values = (match, *where.values) if match else where.values
+    row = connection.execute(f"SELECT count(*), min(d.epoch), max(d.epoch) {source} {where.sql}", values).fetchone()
+    return int(row[0]), row[1], row[2]
+
+
+def _entry(row: sqlite3.Row) -> Entry:
+    return Entry(
+        kind=KINDS[row["kind"]],
+        id=row["record_id"],
+        type=row["type"],
+        title=row["title"],
+        project=row["project"],
+        created_at_epoch=row["epoch"],
+        read_tokens=row["read_tokens"],
+        discovery_tokens=row["discovery_tokens"],
+        session=row["session"],
+        prompt_number=row["prompt_number"],
+        platform_source=row["platform"],
+    )

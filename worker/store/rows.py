@@ -1,0 +1,151 @@
+"""Pure: rows of the database to records, and what of a record is indexed and shown."""
+
+import sqlite3
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from worker.contract.records import Observation, Prompt, Record, RecordKind, Summary, items
+from worker.contract.tokens import estimate_tokens
+
+R = TypeVar("R", Observation, Summary, Prompt)
+
+CODES: dict[RecordKind, int] = {RecordKind.PROMPT: 0, RecordKind.OBSERVATION: 1, RecordKind.SUMMARY: 2}
+"""Also the order of records of one moment: what was asked, what was learned, what it came to."""
+KINDS: dict[int, RecordKind] = {code: kind for kind, code in CODES.items()}
+
+_TITLE_CHARS = 200
+
+SELECTS: dict[RecordKind, str] = {
+    RecordKind.OBSERVATION: """SELECT r.*, s.platform_source, s.content_session_id AS content_id FROM observations r
+        LEFT JOIN sdk_sessions s ON s.memory_session_id = r.memory_session_id""",
+    RecordKind.SUMMARY: """SELECT r.*, s.platform_source, s.content_session_id AS content_id FROM session_summaries r
+        LEFT JOIN sdk_sessions s ON s.memory_session_id = r.memory_session_id""",
+    # Rows from before migration 34 name their session by its content id alone.
+    RecordKind.PROMPT: """SELECT r.*, s.project, s.memory_session_id, s.platform_source,
+            r.content_session_id AS content_id FROM user_prompts r
+        LEFT JOIN sdk_sessions s ON s.id = coalesce(r.session_db_id,
+            (SELECT min(id) FROM sdk_sessions WHERE content_session_id = r.content_session_id))""",
+}
+"""Rows as the records want them; ``r`` is the record's table, ``s`` its session, ``content_id`` the agent's own id of
+the session, which no record but a prompt holds."""
+
+
+def to_observation(row: sqlite3.Row) -> Observation:
+    """A row of ``SELECTS`` as a record. Values are taken as they are: one odd value must not hide a record."""
+    return _build(Observation, row)
+
+
+def to_summary(row: sqlite3.Row) -> Summary:
+    """A row of ``SELECTS`` as a record."""
+    return _build(Summary, row)
+
+
+def to_prompt(row: sqlite3.Row) -> Prompt:
+    """A row of ``SELECTS`` as a record."""
+    return _build(Prompt, row)
+
+
+def to_record(kind: RecordKind, row: sqlite3.Row) -> Record:
+    """A row of ``SELECTS[kind]`` as a record."""
+    match kind:
+        case RecordKind.OBSERVATION:
+            return to_observation(row)
+        case RecordKind.SUMMARY:
+            return to_summary(row)
+        case RecordKind.PROMPT:
+            return to_prompt(row)
+
+
+def _build(kind: type[R], row: sqlite3.Row) -> R:
+    present = row.keys()
+    return kind(**{name: row[name] for name in kind.__struct_fields__ if name in present})
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """What of a record is indexed, field by field, and what is shown of it in an index."""
+
+    title: str
+    subtitle: str
+    narrative: str
+    facts: str
+    concepts: str
+    files: str
+    shown_title: str
+    type: str
+    read_tokens: int
+    discovery_tokens: int
+
+
+def document(record: Record) -> Document:
+    """The indexed and shown side of a record."""
+    match record:
+        case Observation():
+            return _observation(record)
+        case Summary():
+            return _summary(record)
+        case Prompt():
+            text = _text(record.prompt_text)
+            return Document(
+                "", "", text, "", "", "", one_line(text) or "(empty prompt)", "prompt", estimate_tokens(text), 0
+            )
+
+
+def _observation(record: Observation) -> Document:
+    title, subtitle, narrative = _text(record.title), _text(record.subtitle), _text(record.narrative)
+    old_text = _text(record.text)
+    facts = items(record.facts)
+    shown = (one_line(text) for text in (title, subtitle, narrative, *facts, old_text))
+    read = title + subtitle + (narrative or old_text) + _text(record.facts)
+    return Document(
+        title=title,
+        subtitle=subtitle,
+        narrative=f"{narrative}\n{old_text}".strip(),
+        facts="\n".join(facts),
+        concepts="\n".join(items(record.concepts)),
+        files="\n".join((*items(record.files_read), *items(record.files_modified))),
+        shown_title=next(filter(None, shown), "Untitled"),
+        type=_text(record.type),
+        read_tokens=estimate_tokens(read),
+        discovery_tokens=_count(record.discovery_tokens),
+    )
+
+
+def _summary(record: Summary) -> Document:
+    request = _text(record.request)
+    fields = (record.investigated, record.learned, record.completed, record.next_steps, record.notes)
+    body = [text for text in map(_text, fields) if text]
+    shown = (one_line(text) for text in (request, *body))
+    return Document(
+        title=request,
+        subtitle="",
+        narrative="\n".join(body),
+        facts="",
+        concepts="",
+        files="\n".join((*items(record.files_read), *items(record.files_edited))),
+        shown_title=next(filter(None, shown), f"Session {_text(record.memory_session_id)[:8]}"),
+        type="session",
+        read_tokens=estimate_tokens("".join((request, *body))),
+        discovery_tokens=_count(record.discovery_tokens),
+    )
+
+
+def one_line(text: str, limit: int = _TITLE_CHARS) -> str:
+    """A text on one line, blanks folded, cut to ``limit`` characters with `…`."""
+    line = " ".join(text[: limit * 4].split())
+    return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
+
+
+def _text(value: object) -> str:
+    """A text column's text; NULL is empty, a number that some program wrote there is its digits."""
+    return value if isinstance(value, str) else "" if value is None else str(value)
+
+
+def _count(value: object) -> int:
+    return value if isinstance(value, int) and value > 0 else 0
+
+
+def placeholders(values: Iterable[object]) -> str:
+    """`?,?,?` for as many values."""
+    return ",".join("?" for _ in values)

@@ -1,0 +1,31 @@
+"""How much is held."""
+
+import sqlite3
+from pathlib import Path
+
+from worker.contract.status import DatabaseStats
+
+
+def database(connection: sqlite3.Connection, path: Path) -> DatabaseStats:
+    """Counts of the main tables and the bytes of the file with its write-ahead log."""
+    counts = {
+        table: connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
+        for table in ("observations", "sdk_sessions", "session_summaries", "user_prompts")
+    }
+    first = connection.execute("SELECT created_at FROM observations ORDER BY created_at_epoch, id LIMIT 1").fetchone()
+    files = (path, path.with_name(path.name + "-wal"))
+    return DatabaseStats(
+        path=str(path),
+        size=sum(file.stat().st_size for file in files if file.exists()),
+        observations=counts["observations"],
+        sessions=counts["sdk_sessions"],
+        summaries=counts["session_summaries"],
+        prompts=counts["user_prompts"],
+        firstObservationAt=None if first is None else first[0],
+    )
+
+
+def active_sessions(connection: sqlite3.Connection) -> int:
+    """Sessions that were started and not completed."""
+    count: int = connection.execute("SELECT count(*) FROM sdk_sessions WHERE status = 'active'").fetchone()[0]
+    return count
