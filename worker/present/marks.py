@@ -1,0 +1,48 @@
+"""Pure: the small things every table shows: icons, days, clock times, safe cells."""
+
+import datetime as dt
+
+from worker.contract.records import RecordKey, RecordKind
+from worker.contract.search import Entry
+from worker.contract.when import at_ms
+
+_ICONS = {
+    "bugfix": "●", "feature": "◆", "refactor": "↻", "change": "✓", "discovery": "○", "decision": "⚖",
+    "security_alert": "⚠", "security_note": "⚷", "sensitive": "⊘",
+}  # fmt: skip
+_KIND_ICONS = {RecordKind.SUMMARY: "🎯", RecordKind.PROMPT: "💬"}
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+
+
+def icon(entry: Entry) -> str:
+    """The sign of a record's type, as the original's mode `code` has them; `📝` for a type it does not know."""
+    return _KIND_ICONS.get(entry.kind) or _ICONS.get(entry.type, "📝")
+
+
+def label(key: RecordKey) -> str:
+    """`#118`, `#S14`, `#P40`."""
+    return f"#{key}"
+
+
+def day(epoch_ms: int, zone: dt.tzinfo | None = None) -> str:
+    """`Mar 4, 2026`, always in English, in local time."""
+    moment = at_ms(epoch_ms, zone)
+    return f"{_MONTHS[moment.month - 1]} {moment.day}, {moment.year}"
+
+
+def short_day(epoch_ms: int, zone: dt.tzinfo | None = None) -> str:
+    """`Mar 4`."""
+    return day(epoch_ms, zone).split(",")[0]
+
+
+def clock(epoch_ms: int, zone: dt.tzinfo | None = None) -> str:
+    """`2:15 PM`."""
+    moment = at_ms(epoch_ms, zone)
+    return f"{moment.hour % 12 or 12}:{moment.minute:02d} {'AM' if moment.hour < 12 else 'PM'}"
+
+
+def cell(text: str, limit: int = 160) -> str:
+    """A text that cannot leave its table cell: on one line, `|` escaped, cut at ``limit`` characters with `…`."""
+    line = " ".join(text.split())
+    line = line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
+    return line.replace("\\", "\\\\").replace("|", "\\|")

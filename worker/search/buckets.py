@@ -1,0 +1,48 @@
+"""Pure: a histogram over time whose bars begin where people's hours, days and weeks do."""
+
+import datetime as dt
+from collections.abc import Iterable
+
+from worker.contract.search import Bucket
+from worker.contract.when import at_ms, epoch_ms
+
+_MINUTE, _HOUR, _DAY = 60_000, 3_600_000, 86_400_000
+WIDTHS_MS = (5 * _MINUTE, 15 * _MINUTE, _HOUR, 6 * _HOUR, _DAY, 7 * _DAY, 28 * _DAY)
+
+
+def width_for(first_epoch_ms: int, last_epoch_ms: int, most: int) -> int:
+    """The smallest width with which the span takes at most so many buckets; never less than the span needs."""
+    span = max(0, last_epoch_ms - first_epoch_ms)
+    fitting = (width for width in WIDTHS_MS if span // width + 2 <= most)
+    return next(fitting, -(-span // max(1, most - 2) // _DAY) * _DAY or _DAY)
+
+
+def grain_for(width_ms: int) -> int:
+    """The width at which the store counts, fine enough to be folded: time zones differ by quarter hours."""
+    return min(width_ms, 15 * _MINUTE)
+
+
+def fold(counts: Iterable[tuple[int, int]], width_ms: int, zone: dt.tzinfo | None = None) -> tuple[Bucket, ...]:
+    """(epoch ms, records) of a fine grain to buckets in local time: a day is 23 or 25 hours where clocks change."""
+    folded: dict[int, int] = {}
+    for epoch, count in counts:
+        start = start_of(epoch, width_ms, zone)
+        folded[start] = folded.get(start, 0) + count
+    return tuple(Bucket(start, folded[start]) for start in sorted(folded))
+
+
+def start_of(epoch: int, width_ms: int, zone: dt.tzinfo | None = None) -> int:
+    """Where the bucket of a moment begins. Weeks begin on Monday."""
+    if width_ms < _HOUR:
+        return epoch - epoch % width_ms
+    moment = at_ms(epoch, zone)
+    if width_ms < _DAY:
+        hours = width_ms // _HOUR
+        start = moment.replace(hour=moment.hour - moment.hour % hours, minute=0, second=0, microsecond=0)
+    else:
+        days = width_ms // _DAY
+        back = (moment.date().toordinal() - 1) % days
+        day = moment.date() - dt.timedelta(days=back)
+        start = dt.datetime.combine(day, dt.time())
+    naive = start.replace(tzinfo=None)
+    return epoch_ms(naive.replace(tzinfo=zone) if zone else naive.astimezone())

@@ -1,0 +1,83 @@
+"""Pure: where the words that were looked for stand in a record's own text."""
+
+import functools
+import re
+from collections.abc import Iterator, Sequence
+
+import snowballstemmer
+
+from worker.contract.records import Observation, Prompt, Record, Summary, items
+from worker.contract.search import Snippet
+from worker.store import analysis
+
+_WIDTH = 160
+_LEAD = 40
+_SCANNED = 20_000
+"""Characters of a field that are looked through; a match further on is not worth the wait."""
+
+
+class Highlighter:
+    """Finds words by stem, as the index does. words: as ``terms.terms`` gives them; prefix: an unfinished last word."""
+
+    def __init__(self, words: Sequence[str], prefix: str | None = None) -> None:
+        self._stems = frozenset(map(_stem, words))
+        self._prefix = prefix
+        starts = sorted({re.escape(word[: max(1, min(len(word), len(_stem(word)) - 1))]) for word in words})
+        starts += [re.escape(prefix)] if prefix else []
+        self._near = re.compile("|".join(starts), re.IGNORECASE) if starts else None
+
+    def spans(self, text: str) -> tuple[tuple[int, int], ...]:
+        """(start, end) of each match, merged where they touch, in characters."""
+        merged: list[tuple[int, int]] = []
+        for start, end in self._found(text):
+            if merged and start <= merged[-1][1]:
+                merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+            else:
+                merged.append((start, end))
+        return tuple(merged)
+
+    def snippet(self, record: Record) -> Snippet:
+        """The stretch of the record's body that shows a match, or its beginning."""
+        texts = [text for text in _body(record) if text]
+        for text in texts:
+            near = self._near.search(text, 0, _SCANNED) if self._near else None
+            while near is not None:
+                cut = _cut(text, near.start())
+                spans = self.spans(cut)
+                if spans:
+                    return Snippet(cut, spans)
+                near = self._near.search(text, near.start() + _WIDTH, _SCANNED) if self._near else None
+        return Snippet(_cut(texts[0], 0)) if texts else Snippet("")
+
+    def _found(self, text: str) -> Iterator[tuple[int, int]]:
+        for start, end, words in analysis.pieces(text):
+            if any(_stem(word) in self._stems or self._begins(word) for word in words):
+                yield start, end
+
+    def _begins(self, word: str) -> bool:
+        return self._prefix is not None and word.startswith(self._prefix)
+
+
+def _body(record: Record) -> tuple[str, ...]:
+    match record:
+        case Observation():
+            return (record.narrative or "", *items(record.facts), record.text or "", record.subtitle or "")
+        case Summary():
+            fields = (record.completed, record.learned, record.investigated, record.next_steps, record.notes)
+            return tuple(text or "" for text in fields)
+        case Prompt():
+            return (record.prompt_text,)
+
+
+def _cut(text: str, at: int) -> str:
+    """About 160 characters around a place, on one line, `…` where something was left out."""
+    start = 0 if at <= _LEAD else text.rfind(" ", 0, at - _LEAD // 2) + 1
+    start = start if at - start <= _WIDTH // 2 else at
+    piece = text[start : start + _WIDTH]
+    ended = start + _WIDTH >= len(text)
+    return ("…" if start else "") + " ".join(piece.split()) + ("" if ended else "…")
+
+
+@functools.lru_cache(maxsize=20_000)
+def _stem(word: str) -> str:
+    return str(snowballstemmer.stemmer("porter").stemWord(word)) if word.isascii() else word

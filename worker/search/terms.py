@@ -1,0 +1,70 @@
+"""Pure: user text to an FTS5 expression. Nothing a person types is ever syntax.
+
+Words are OR-ed and ranked by bm25, so a question in whole sentences finds its record; common words are left out while
+any other is there. Each word stands in quotes and holds only letters and digits.
+"""
+
+from worker.store import analysis
+
+_COMMON_TEXT = """
+a about all also am an and any are aren arent as at be because been being both but by can cannot cant could
+couldn couldnt did didn didnt do does doesn doesnt doing don dont down each few for from further get gets got
+had hadn hadnt has hasn hasnt have haven havent having he her here hers herself him himself his how i if in into
+is isn isnt it its itself just let like ll may me might must my myself need now of off on once or other our ours
+ourselves out own please re s shall she should shouldn shouldnt show so some such t tell than that thats the
+their theirs them themselves then there these they this those through to too up us use used using ve very via
+want was wasn wasnt we were weren werent what whats when where which while who whom why will with won wont would
+wouldn wouldnt you your yours yourself yourselves
+"""
+_COMMON = frozenset(_COMMON_TEXT.split())
+"""Words that tell one record from another so seldom that they cost more than they find.
+
+Kept on purpose, as they do tell: no, not, before, after, over, under, again, same, more, most, only, until, …"""
+
+_MOST_TERMS = 64
+_SHORTEST_STEM = 3
+_LONGEST_SUFFIX = 4
+
+
+def terms(text: str) -> tuple[str, ...]:
+    """The words that are looked for, without repetition, in the order typed; at most 64."""
+    found = list(dict.fromkeys(analysis.words(text, run_ends=False)))
+    telling = [word for word in found if word not in _COMMON]
+    return tuple((telling or found)[:_MOST_TERMS])
+
+
+def expression(text: str, *, typing: bool = False) -> str:
+    """The MATCH expression for a text; empty when there is no word in it.
+
+    typing: the last word may be unfinished, so it also finds the words that begin with it.
+    """
+    wanted = terms(text)
+    parts = [_quoted(word) + ("*" if _is_lone(word) else "") for word in wanted]
+    last = unfinished(text) if typing else None
+    if last is not None:
+        parts += _beginnings(last)
+    return " OR ".join(dict.fromkeys(parts))
+
+
+def _quoted(word: str) -> str:
+    return f'"{word}"'
+
+
+def _is_lone(word: str) -> bool:
+    """One character of a script without blanks: the index has it as the beginning of a pair, or alone."""
+    return len(word) == 1 and analysis.is_unspaced(word)
+
+
+def unfinished(text: str) -> str | None:
+    """The word at the end of what was typed, if it can go on: None after a blank or punctuation."""
+    if not text or not (text[-1].isalnum() or text[-1] == "_"):
+        return None
+    found = list(analysis.words(text, run_ends=False))
+    return found[-1] if found and found[-1].isascii() else None
+
+
+def _beginnings(word: str) -> list[str]:
+    """What an unfinished word may become. The index holds stems, and the stem may be shorter than what is typed:
+    `happine` must find `happiness`, kept as `happi`."""
+    shortest = max(_SHORTEST_STEM, len(word) - _LONGEST_SUFFIX)
+    return [_quoted(word) + "*", *(_quoted(word[:length]) for length in range(len(word) - 1, shortest - 1, -1))]
