@@ -84,10 +84,14 @@ class Snippet(msgspec.Struct, frozen=True):
 
 
 class Hit(Entry, frozen=True, kw_only=True):
-    """An entry that was found. score: larger is better, comparable within one answer only; 0 without words."""
+    """An entry that was found. score: larger is better, comparable within one answer only; 0 without words.
+
+    title_matches: what was found in ``title``, as in a snippet.
+    """
 
     score: float = 0.0
     snippet: Snippet = Snippet("")
+    title_matches: tuple[tuple[int, int], ...] = ()
 
 
 class SearchPage(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,1 +1,1 @@
-"""One module for each topic of the contract."""
+"""One module for each topic of the contract; each has a ``routes(services)``."""

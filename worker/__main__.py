@@ -1,0 +1,43 @@
+"""`python -m worker`: one worker on one data directory, in the foreground. `claude-mem worker start` runs it so."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from worker.contract.errors import MemError
+from worker.contract.settings import load
+from worker.server import serve
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run until told to end; the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m worker", description="The claude-mem worker, in the foreground.")
+    parser.add_argument("--data-dir", type=Path, help="folder of claude-mem.db (default: from the settings)")
+    parser.add_argument("--host", help="address to listen on")
+    parser.add_argument("--port", type=int, help="port to listen on")
+    parser.add_argument("--demo", action="store_true", help="fill an empty database with the demo memory")
+    given = parser.parse_args(argv)
+    try:
+        settings = load()
+    except MemError as error:
+        print(error.message, file=sys.stderr)
+        return 2
+    settings = replace(
+        settings,
+        data_dir=given.data_dir.absolute() if given.data_dir else settings.data_dir,
+        host=given.host or settings.host,
+        port=given.port or settings.port,
+        demo=given.demo,
+    )
+    try:
+        serve(settings)
+    except MemError as error:
+        print(error.message, file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

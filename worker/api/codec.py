@@ -1,0 +1,159 @@
+"""Query or body → value; value → response. Under the contract's names and all their aliases."""
+
+from typing import Any, TypeVar
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from worker.contract import calls
+from worker.contract.errors import Invalid, TooLarge, WrongType
+from worker.contract.when import parse_range
+from worker.store.sessions import normalised_platform
+
+T = TypeVar("T")
+
+_YES, _NO = ("true", "1", "yes", "on"), ("false", "0", "no", "off", "")
+
+
+def respond(value: object, status: int = 200) -> Response:
+    """JSON of a value; text that is no Unicode (a lone surrogate from a file name) is sent as `?`."""
+    try:
+        body = msgspec.json.encode(value)
+    except UnicodeEncodeError:
+        body = msgspec.json.encode(_clean(msgspec.to_builtins(value)))
+    return Response(body, status, media_type="application/json")
+
+
+class Query:
+    """The query string of a request. Errors of its methods: ``Invalid``, naming the parameter as it was given."""
+
+    def __init__(self, request: Request) -> None:
+        self._values: dict[str, list[str]] = {}
+        for name, value in request.query_params.multi_items():
+            self._values.setdefault(name, []).append(value)
+        self._headers = request.headers
+
+    def text(self, *names: str) -> str | None:
+        """The first value under the first of these names that has one; blank counts as none."""
+        found = self._first(*names)
+        return None if found is None or not found[1].strip() else _clean_text(found[1])
+
+    def texts(self, *names: str) -> tuple[str, ...]:
+        """All values under these names, also as comma text or a JSON list."""
+        given = [value for name in names for value in self._values.get(name, ())]
+        return calls.comma(part for value in given for part in _unlisted(_clean_text(value)))
+
+    def number(self, *names: str, default: int, low: int = 0, high: int = 2**31) -> int:
+        """A whole number within bounds."""
+        found = self._first(*names)
+        if found is None or not found[1].strip():
+            return default
+        return whole_number(found[1], found[0], low=low, high=high)
+
+    def flag(self, *names: str) -> bool:
+        """`true` or `false`; absent is false."""
+        found = self._first(*names)
+        value = "" if found is None else found[1].strip().lower()
+        if value not in (*_YES, *_NO):
+            raise Invalid(f"{names[0]} must be true or false", field=found[0] if found else names[0])
+        return value in _YES
+
+    def moment(self, *names: str, end: bool = False) -> int | None:
+        """Epoch ms of a date: its first moment, or with ``end`` its last."""
+        found = self._first(*names)
+        if found is None or not found[1].strip():
+            return None
+        parsed = parse_range(found[1])
+        if parsed is None:
+            raise Invalid(
+                f"{found[0]} must be a date (2026-03-10, 2026-03-10T14:00, or milliseconds since 1970), "
+                f"not {found[1][:40]!r}",
+                field=found[0],
+            )
+        return parsed[1 if end else 0]
+
+    def choice(self, *names: str, of: dict[str, T], default: T) -> T:
+        """One of a few words."""
+        found = self._first(*names)
+        if found is None or not found[1].strip():
+            return default
+        if found[1].strip().lower() not in of:
+            raise Invalid(f"{found[0]} must be one of {', '.join(of)}, not {found[1][:40]!r}", field=found[0])
+        return of[found[1].strip().lower()]
+
+    def platform(self) -> str | None:
+        """The platform asked for, by parameter or header, in its one spelling; None for all."""
+        value = self.text("platformSource", "platform_source")
+        for header in ("x-platform-source", "x-claude-mem-platform-source"):
+            value = value or self._headers.get(header)
+        return normalised_platform(value) if value else None
+
+    def _first(self, *names: str) -> tuple[str, str] | None:
+        return next(((name, self._values[name][0]) for name in names if name in self._values), None)
+
+
+async def body(request: Request, kind: type[T]) -> T:
+    """The JSON body as a value. Errors: ``WrongType`` for no JSON type, ``Invalid`` naming the path in the body."""
+    sent = request.headers.get("content-type", "").split(";")[0].strip().lower()
+    if sent != "application/json" and not sent.endswith("+json"):
+        raise WrongType("the body must be sent as application/json")
+    raw = await request.body()
+    try:
+        return msgspec.json.decode(raw or b"{}", type=kind)
+    except msgspec.ValidationError as error:
+        said, _, path = str(error).partition(" - at `")
+        field = path.rstrip("`").removeprefix("$.") or None
+        raise Invalid(f"{field or 'the body'}: {said}", field=field) from error
+    except (msgspec.DecodeError, UnicodeError) as error:
+        raise Invalid(f"the body is not JSON: {error}") from error
+    except RecursionError as error:
+        raise TooLarge("the body is nested too deep") from error
+
+
+def whole_number(value: object, field: str, *, low: int = 0, high: int = 2**31) -> int:
+    """A whole number given as one, or as its digits. Errors: ``Invalid``."""
+    text = str(value).strip() if not isinstance(value, bool) else ""
+    digits = text.removeprefix("-")
+    if digits.isascii() and digits.isdigit() and len(digits) < 19 and low <= int(text) <= high:
+        return int(text)
+    raise Invalid(f"{field} must be a whole number from {low} to {high}, not {text[:40]!r}", field=field)
+
+
+def id_list(value: object, field: str = "ids") -> tuple[int, ...]:
+    """Ids as people and models give them: 5, "5", "#5", "1,2", "[1,2]", ["1", 2]. Errors: ``Invalid``."""
+    if isinstance(value, str):
+        given: list[Any] = [part for piece in _unlisted(value) for part in piece.replace(",", " ").split()]
+    else:
+        given = value if isinstance(value, list) else [value]
+    bare = [item.strip().removeprefix("#") if isinstance(item, str) else item for item in given]
+    if any(isinstance(item, bool | list | dict) or item is None for item in bare):
+        raise Invalid(f"{field} must be a list of record numbers", field=field)
+    return tuple(whole_number(item, field, low=1, high=2**62) for item in bare)
+
+
+def _unlisted(value: str) -> list[str]:
+    """`["a","b"]` as its items; any other text as itself."""
+    if value.lstrip().startswith("["):
+        try:
+            decoded = msgspec.json.decode(value)
+        except msgspec.DecodeError:
+            return [value]
+        return [str(item) for item in decoded if item is not None]
+    return [value]
+
+
+def _clean_text(text: str) -> str:
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _clean(value: object) -> object:
+    match value:
+        case str():
+            return _clean_text(value)
+        case list():
+            return [_clean(item) for item in value]
+        case dict():
+            return {_clean(name): _clean(item) for name, item in value.items()}
+        case _:
+            return value

@@ -1,0 +1,41 @@
+"""The live stream."""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+from starlette.routing import Route
+
+from worker.api.services import Services
+from worker.contract import calls
+from worker.store import sessions
+
+
+def routes(services: Services) -> list[Route]:
+    """The routes of this topic."""
+
+    async def stream(request: Request) -> Response:
+        catalogue = await services.store.read(sessions.projects)
+        greeting: list[dict[str, Any]] = [
+            {"type": "connected"},
+            {
+                "type": "initial_load",
+                "projects": catalogue.projects,
+                "sources": catalogue.sources,
+                "projectsBySource": catalogue.projectsBySource,
+            },
+            {"type": "processing_status", "isProcessing": False, "queueDepth": 0},
+        ]
+        last = request.headers.get("last-event-id", "")
+        after = int(last) if last.isascii() and last.isdigit() and len(last) < 19 else None
+
+        async def frames() -> AsyncIterator[bytes]:
+            with services.broadcaster.listen(greeting, after) as coming:
+                async for frame in coming:
+                    yield frame
+
+        headers = {"Cache-Control": "no-cache", "Connection": "keep-alive", "X-Accel-Buffering": "no"}
+        return StreamingResponse(frames(), media_type="text/event-stream", headers=headers)
+
+    return [Route(calls.STREAM, stream)]

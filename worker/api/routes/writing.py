@@ -1,0 +1,52 @@
+"""What is brought in: imports, and memories saved on purpose."""
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from worker.api.codec import body, respond
+from worker.api.services import Services
+from worker.contract import calls
+from worker.contract.curation import Save, Saved
+from worker.contract.errors import Invalid
+from worker.contract.transfer import ImportBatch, ImportResult
+from worker.store import imports
+from worker.store.manual import keep
+
+_PROJECT = "claude-mem"
+_TITLE_CHARS = 60
+
+
+class _StrictSave(Save, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A key that is not known is refused, as in the original."""
+
+
+def routes(services: Services) -> list[Route]:
+    """The routes of this topic."""
+
+    async def import_batch(request: Request) -> Response:
+        batch = await body(request, ImportBatch)
+        stats = await services.store.write(lambda connection: imports.import_batch(connection, batch))
+        return respond(ImportResult(success=True, stats=stats))
+
+    async def save(request: Request) -> Response:
+        asked = await body(request, _StrictSave)
+        said = asked.text.strip()
+        if not said:
+            raise Invalid("text must not be blank", field="text")
+        metadata = asked.metadata or {}
+        project = asked.project or _text(metadata, "project") or _PROJECT
+        title = (asked.title or "").strip() or (said if len(said) <= _TITLE_CHARS else said[:_TITLE_CHARS] + "...")
+        memory = msgspec.structs.replace(Save(text=said), title=title, project=project, metadata=asked.metadata)
+        platform, now = _text(metadata, "platformSource"), services.now_ms()
+        kept = await services.store.write(lambda connection: keep(connection, memory, platform, now))
+        message = f"Memory saved as observation #{kept}"
+        return respond(Saved(success=True, id=kept, title=title, project=project, message=message))
+
+    return [Route(calls.IMPORT, import_batch, methods=["POST"]), Route(calls.SAVE, save, methods=["POST"])]
+
+
+def _text(metadata: dict[str, object], key: str) -> str | None:
+    value = metadata.get(key)
+    return value.strip() or None if isinstance(value, str) else None

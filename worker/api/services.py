@@ -1,0 +1,49 @@
+"""The parts that a route may call."""
+
+import datetime as dt
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from worker.contract.errors import Unavailable
+from worker.search.engine import Engine
+from worker.store.tables import Store
+from worker.stream.broadcaster import Broadcaster
+
+
+@dataclass(slots=True)
+class Services:
+    """Built by ``server``. The store comes after the port is open, so it may be missing for a moment.
+
+    clock: seconds since 1970. stop: asks the server to end.
+    """
+
+    version: str
+    data_dir: Path
+    port: int
+    broadcaster: Broadcaster
+    clock: Callable[[], float]
+    stop: Callable[[], None]
+    zone: dt.tzinfo | None = None
+    started: float = 0.0
+    opened: tuple[Store, Engine] | None = None
+    failure: str | None = field(default=None)
+
+    @property
+    def store(self) -> Store:
+        """The store. Errors: ``Unavailable`` until it is open."""
+        return self._opened()[0]
+
+    @property
+    def engine(self) -> Engine:
+        """The search engine. Errors: ``Unavailable`` until the store is open."""
+        return self._opened()[1]
+
+    def now_ms(self) -> int:
+        """Milliseconds since 1970."""
+        return int(self.clock() * 1000)
+
+    def _opened(self) -> tuple[Store, Engine]:
+        if self.opened is None:
+            raise Unavailable(self.failure or "Service initializing", retry_after_s=1)
+        return self.opened

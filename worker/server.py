@@ -1,0 +1,174 @@
+"""The composition root: builds every part, subscribes them to each other, serves, and takes them down again."""
+
+import asyncio
+import contextlib
+import importlib.metadata
+import os
+import signal
+import socket
+import time
+from collections.abc import AsyncIterator, Iterator, Sequence
+from pathlib import Path
+from types import FrameType
+
+import msgspec
+import uvicorn
+from starlette.applications import Starlette
+
+from worker import log
+from worker.api.app import build
+from worker.api.services import Services
+from worker.contract.errors import MemError, Unavailable
+from worker.contract.settings import Settings
+from worker.contract.when import iso_utc
+from worker.demo import load
+from worker.search.engine import Engine
+from worker.store import imports, stats
+from worker.store.changes import Change
+from worker.store.tables import Store, open_store
+from worker.stream.broadcaster import Broadcaster
+from worker.stream.events import event
+
+_GRACE_S = 3
+
+
+class _Server(uvicorn.Server):
+    """Uvicorn, told to end by our own handlers: open streams first, or it would wait for them."""
+
+    def __init__(self, config: uvicorn.Config, broadcaster: Broadcaster) -> None:
+        super().__init__(config)
+        self._broadcaster = broadcaster
+
+    def stop(self) -> None:
+        """Finish what is under way and end."""
+        self._broadcaster.close()
+        self.should_exit = True
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Until the end of serving, SIGTERM and SIGINT mean ``stop``; a clean end is exit code 0."""
+
+        def on_signal(number: int, frame: FrameType | None) -> None:
+            self.force_exit = self.should_exit and number == signal.SIGINT
+            self.stop()
+
+        before = {number: signal.signal(number, on_signal) for number in (signal.SIGTERM, signal.SIGINT)}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+
+def serve(settings: Settings) -> None:
+    """Run the worker until it is told to end. Errors: ``Unavailable`` with the reason when it cannot start."""
+    os.umask(0o077)
+    try:
+        listening = _bind(settings)
+    except OSError as error:
+        raise Unavailable(f"cannot listen on {settings.host}:{settings.port}: {error.strerror or error}") from error
+    with contextlib.closing(listening):
+        asyncio.run(_serve(settings, listening))
+
+
+async def _serve(settings: Settings, listening: socket.socket) -> None:
+    broadcaster = Broadcaster()
+    services = Services(
+        version=importlib.metadata.version("claude-mem"),
+        data_dir=settings.data_dir,
+        port=settings.port,
+        broadcaster=broadcaster,
+        clock=time.time,
+        stop=lambda: server.stop(),
+        started=time.time(),
+    )
+
+    @contextlib.asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        opening = asyncio.create_task(_open(settings, services, server))
+        try:
+            yield
+        finally:
+            opening.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await opening
+            if services.opened is not None:
+                await services.store.close()
+
+    app = build(services, settings.host, lifespan)
+    config = uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=_GRACE_S, lifespan="on")
+    server = _Server(config, broadcaster)
+    await server.serve(sockets=[listening])
+    if services.failure:
+        raise Unavailable(services.failure)
+
+
+async def _open(settings: Settings, services: Services, server: _Server) -> None:
+    """Open the store while the port already answers, then keep its index in step for as long as we run."""
+    try:
+        log.open_log(settings.logs, settings.log_level)
+        store = await asyncio.to_thread(open_store, settings.database)
+        if settings.demo:
+            await _fill_with_demo(store, services.now_ms())
+    except (MemError, OSError) as error:
+        services.failure = error.message if isinstance(error, MemError) else str(error)
+        server.stop()
+        return
+    store.feed.subscribe(lambda changes: _tell(services.broadcaster, changes))
+    services.opened = (store, Engine(store))
+    with _pid_file(settings, services.now_ms()):
+        await store.catch_up()
+
+
+def _tell(broadcaster: Broadcaster, changes: Sequence[Change]) -> None:
+    for change in changes:
+        message = event(change)
+        if message is not None:
+            broadcaster.send(message)
+
+
+async def _fill_with_demo(store: Store, now_ms: int) -> None:
+    """The demo memory, into an empty database only."""
+    held = await store.read(lambda connection: stats.database(connection, store.path))
+    if not held.sessions:
+        batch = load.records(now_ms)
+        await store.write(lambda connection: imports.import_batch(connection, batch))
+
+
+def _bind(settings: Settings) -> socket.socket:
+    """The listening socket. Bound by us, so that a taken port is known before anything is opened."""
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((settings.host, settings.port))
+        listening.listen(512)
+    except OSError:
+        listening.close()
+        raise
+    return listening
+
+
+@contextlib.contextmanager
+def _pid_file(settings: Settings, now_ms: int) -> Iterator[None]:
+    """`worker.pid` in the original's form, for as long as we serve; not a lock, the port is."""
+    file = settings.data_dir / "worker.pid"
+    content = {"pid": os.getpid(), "port": settings.port, "startedAt": iso_utc(now_ms)}
+    token = _start_token()
+    written = msgspec.json.format(msgspec.json.encode(content | ({"startToken": token} if token else {})), indent=2)
+    with contextlib.suppress(OSError):
+        file.write_bytes(written)
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError):
+            if file.read_bytes() == written:
+                file.unlink()
+
+
+def _start_token() -> str | None:
+    """When this process began, in the kernel's ticks: a pid that was given to another process is told by it."""
+    try:
+        return Path("/proc/self/stat").read_text("utf-8").rpartition(")")[2].split()[19]
+    except (OSError, IndexError):
+        return None
