@@ -87,7 +87,10 @@ class Arguments:
 
     def bounds(self, first: str, last: str) -> tuple[int | None, int | None]:
         """Two dates as the first and the last millisecond of what they mean together."""
-        return self._moment(first, 0), self._moment(last, 1)
+        since, until = self._moment(first, 0), self._moment(last, 1)
+        if since is not None and until is not None and since > until:
+            raise Invalid(f"{first} is after {last}: nothing can be found between them", field=first)
+        return since, until
 
     def _moment(self, name: str, end: int) -> int | None:
         text = self.text(name).strip()

@@ -53,7 +53,7 @@ def loaded(*words: str) -> set[str]:
         (("--help",), 60),
         (("serach",), 80),
         (("search", "--help"), 190),
-        (("worker", "--help"), 190),
+        (("worker", "--help"), 200),
     ],
 )
 def test_light_programs_load_nothing_heavy(words: tuple[str, ...], most: int) -> None:

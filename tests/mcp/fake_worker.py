@@ -248,7 +248,7 @@ def main() -> None:
     recorded = {"pid": os.getpid(), "port": args.port, "startToken": stat[19]}
     (args.data_dir / "worker.pid").write_text(json.dumps(recorded))
     if mood == "slow":
-        threading.Timer(1.5, lambda: setattr(worker, "initialized", True)).start()
+        threading.Timer(1.2, lambda: setattr(worker, "initialized", True)).start()
     server.serve_forever()
 
 

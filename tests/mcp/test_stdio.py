@@ -19,6 +19,9 @@ from mcp import Client, StdioServerParameters
 from mcp_types import TextContent
 
 from tests.mcp.fake_worker import TEXT, FakeWorker, Request, environment, free_port, serving, stop_started
+from worker.contract import calls
+from worker.contract.curation import Save
+from worker.contract.quick import QuickClient
 
 COMMAND = [str(Path(sys.executable).with_name("claude-mem")), "mcp"]
 HELLO = {
@@ -359,3 +362,28 @@ def test_demo_is_another_memory(env: dict[str, str], tmp_path: Path) -> None:
         assert json.loads((tmp_path / "memory-demo" / "worker.pid").read_text())["port"] == port - 100
     finally:
         stop_started(tmp_path / "memory-demo")
+
+
+def test_with_the_real_worker(env: dict[str, str], tmp_path: Path) -> None:
+    """R101: found, read in full, and found again after the worker was killed."""
+    del env["PYTHONPATH"]
+    with bridge(env) as one:
+        one.greet()
+        one.call(2, "search", query="nothing yet")
+        assert one.text().startswith("No results found")
+        worker = QuickClient("127.0.0.1", int(env["CLAUDE_MEM_WORKER_PORT"]))
+        saved = worker.send(calls.save(Save(text="Sixty seconds of clock skew are allowed", project="shop")))
+        one.call(3, "search", query="clock skew", project="shop", limit="5")
+        assert f"| #{saved.id} |" in one.text()
+        one.call(4, "timeline", anchor=str(saved.id))
+        assert f"# Timeline around anchor: {saved.id}" in one.text()
+        os.kill(worker.send(calls.health()).pid, signal.SIGKILL)
+        one.call(5, "get_observations", ids=f"#{saved.id}")
+        assert json.loads(one.text())[0]["narrative"] == "Sixty seconds of clock skew are allowed"
+        one.call(6, "search", query="clock skew", format="json")
+        assert json.loads(one.text())["hits"][0]["id"] == saved.id
+        one.call(7, "search", limit=10**9)
+        assert "limit" in one.text()
+        worker.send(calls.shutdown())
+        assert one.leave() == 0
+        assert one.complaints == ""

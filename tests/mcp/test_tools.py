@@ -196,6 +196,7 @@ async def test_observations_come_as_one_text(worker: FakeWorker) -> None:
         ("search", {"colour": "red"}, 'unknown parameter "colour"; known are: query, limit'),
         ("search", {"limit": "many"}, "limit must be a whole number"),
         ("search", {"dateStart": "soon"}, "dateStart must be a date"),
+        ("search", {"dateStart": "2026-03-05", "dateEnd": "2026-03-04"}, "dateStart is after dateEnd"),
         ("search", {"format": "xml"}, "format must be one of text, json"),
         ("timeline", {"depth_before": -1}, "depth_before must be"),
         ("get_observations", {}, "ids is required"),

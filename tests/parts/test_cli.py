@@ -122,6 +122,7 @@ def test_nothing_found_is_1(env: dict[str, str], worker: FakeWorker, form: tuple
     [
         (["search", "x", "--since", "soon"], "--since"),
         (["search", "x", "--until", "2026-13-01"], "--until"),
+        (["search", "x", "--since", "2026-03-05", "--until", "2026-03-04"], "--since"),
         (["search", "x", "--limit", "0"], "--limit"),
         (["search", "x", "--limit", "many"], "--limit"),
         (["search", "x", "--offset", "-1"], "--offset"),

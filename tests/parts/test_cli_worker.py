@@ -11,7 +11,9 @@ import pytest
 
 from tests.mcp.fake_worker import STATS, FakeWorker, environment, serving, stop_started
 from tests.parts.test_cli import run
-from worker.contract import launch
+from worker.contract import calls, launch
+from worker.contract.curation import Save
+from worker.contract.quick import QuickClient
 
 
 @pytest.fixture
@@ -53,6 +55,7 @@ def test_status_for_people(env: dict[str, str]) -> None:
     status = run(env, "worker", "status")
     assert status.returncode == 0
     lines = {line.split()[0]: line.split()[-1] for line in status.stdout.splitlines()[1:]}
+    assert "  uptime        5 s\n" in status.stdout
     assert lines["url"] == f"http://127.0.0.1:{env['CLAUDE_MEM_WORKER_PORT']}"
     assert lines["observations"] == "1012"
     assert "problem" not in lines
@@ -97,16 +100,6 @@ def test_a_worker_that_does_not_hear_is_terminated(env: dict[str, str], monkeypa
     assert not launch.alive(pid)
 
 
-def test_a_worker_that_is_stuck_is_told(env: dict[str, str]) -> None:
-    assert run(env, "worker", "start").returncode == 0
-    (pid,) = pids(env)
-    os.kill(pid, signal.SIGSTOP)
-    held = run(env, "worker", "status")
-    assert held.returncode == 3
-    assert "did not answer" in held.stderr
-    os.kill(pid, signal.SIGCONT)
-
-
 def test_another_process_under_the_recorded_id_is_left_alone(env: dict[str, str]) -> None:
     """R099: the id in worker.pid was used again."""
     folder = Path(env["CLAUDE_MEM_DATA_DIR"])
@@ -128,3 +121,27 @@ def test_a_killed_worker_is_started_again(env: dict[str, str]) -> None:
     done = run(env, "search", "token")
     assert (done.returncode, done.stderr) == (0, "")
     assert len(pids(env)) == 2
+
+
+def test_the_real_worker(env: dict[str, str]) -> None:
+    """Started, asked and stopped as a person would."""
+    del env["PYTHONPATH"]
+    assert run(env, "search", "anything").returncode == 1
+    try:
+        worker = QuickClient("127.0.0.1", int(env["CLAUDE_MEM_WORKER_PORT"]))
+        saved = worker.send(calls.save(Save(text="Sixty seconds of clock skew are allowed", project="shop")))
+        found = run(env, "search", "clock", "skew", "--project", "shop", "--since", "2020-01-01")
+        assert (found.returncode, found.stderr) == (0, "")
+        assert f"| #{saved.id} |" in found.stdout
+        shown = run(env, "show", str(saved.id), "S9")
+        assert shown.returncode == 1
+        assert "Sixty seconds of clock skew are allowed" in shown.stdout
+        assert shown.stderr == "claude-mem: there is no S9\n"
+        assert run(env, "timeline", "--query", "clock", "skew", "--json").returncode == 0
+        assert run(env, "timeline", "9999").returncode == 1
+        assert json.loads(run(env, "worker", "status", "--json").stdout)["observations"] == 1
+        health = worker.send(calls.health())
+    finally:
+        assert run(env, "worker", "stop").returncode == 0
+    assert not launch.alive(health.pid)
+    assert run(env, "worker", "status").returncode == 1

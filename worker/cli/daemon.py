@@ -148,12 +148,11 @@ def _counts(where: Settings) -> Facts:
 
 def _told(facts: Facts) -> str:
     rows = [f"worker {facts['did']}"]
-    rows += [f"  {name.replace('_', ' '):<15} {_value(value)}" for name, value in facts.items() if name not in _MUTE]
+    for name, value in facts.items():
+        label, _, unit = name.rpartition("_") if name.endswith(("_s", "_bytes")) else (name, "", "")
+        if name not in _MUTE:
+            rows.append(f"  {label.replace('_', ' '):<13} {value} {unit}".rstrip())
     return "\n".join(rows)
-
-
-def _value(value: object) -> str:
-    return f"{value:,}" if isinstance(value, int) and value >= 10_000 and not isinstance(value, bool) else str(value)
 
 
 _MUTE = ("did", "running", "ready", "port")

@@ -55,6 +55,8 @@ def _search(parser: argparse.ArgumentParser, words: list[str]) -> int:
     kinds = calls.comma(args.kind)
     if wrong := [kind for kind in kinds if kind not in _KINDS]:
         parser.error(f"argument --kind: must be one of {', '.join(_KINDS)}, not {wrong[0]!r}")
+    if args.since and args.until and args.since[0] > args.until[1]:
+        parser.error("argument --since: is after --until")
     query = SearchQuery(
         text=" ".join([*args.words, *after]),
         kinds=tuple(dict.fromkeys(_KINDS[kind] for kind in kinds)),
