@@ -43,7 +43,7 @@ class MemoryApp(App[None]):
         project: str | None = None,
         open_gateway: Callable[[Settings], Gateway] = Gateway,
     ) -> None:
-        super().__init__(css_path=styles.sheets())
+        super().__init__(css_path=[*styles.sheets()])
         self._settings = settings
         self._look = look
         self._open_gateway = open_gateway
@@ -93,7 +93,7 @@ class MemoryApp(App[None]):
 
     def _changed(self, before: ViewState, state: ViewState) -> None:
         for screen in self.screen_stack:
-            if isinstance(screen, Workspace | RecordScreen | GuideScreen) and screen.is_mounted:
+            if isinstance(screen, Workspace | RecordScreen | GuideScreen):
                 screen.show(state)
         if not self._gateway.ready:
             return

@@ -11,7 +11,7 @@ def folder(here: Path = _HERE) -> Path:
     return beside if beside.is_dir() else here.parent / "tcss"
 
 
-def sheets() -> list[str | PurePath]:
+def sheets() -> list[PurePath]:
     """Every sheet: theme, frame, then screens and widgets by name. Later ones win."""
     root = folder()
     return [

@@ -9,7 +9,17 @@ import msgspec
 
 from worker.contract import calls
 from worker.contract.errors import NotFound
-from worker.contract.records import Observation, Prompt, Record, RecordKey, RecordKind, Summary, items, key_of, parse_key
+from worker.contract.records import (
+    Observation,
+    Prompt,
+    Record,
+    RecordKey,
+    RecordKind,
+    Summary,
+    items,
+    key_of,
+    parse_key,
+)
 from worker.contract.search import Bucket, Count, Entry, Facets, Hit, SearchPage, Snippet, Timeline
 from worker.contract.status import PROGRAM, DatabaseStats, Health, Stats, WorkerStats
 from worker.contract.tokens import estimate_tokens
@@ -186,7 +196,7 @@ class Memory:
         raise NotFound(f"no such record: {path}")
 
     def _filtered(self, params: Params) -> list[Record]:
-        words = [word for word in re.findall(r"\w+", params.get("query", "").lower())]
+        words = re.findall(r"\w+", params.get("query", "").lower())
         kinds = params.get("kind", "").split(",") if params.get("kind") else []
         since = int(params.get("dateStart", 0))
         return [

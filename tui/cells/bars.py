@@ -6,8 +6,8 @@ from tui.cells.fit import width
 from tui.cells.look import Look, full, tick
 from worker.contract.search import Facets
 
-_WIDEST = 2
-"""Cells of one bucket at most: three days of memory are no skyline."""
+_FEW, _NARROW, _WIDE = 12, 2, 4
+"""A bucket is at most four cells wide, and two where there are few: three days of memory are no skyline."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ def strip(facets: Facets, room: int) -> Strip | None:
         return None
     first = facets.buckets[0].start_epoch_ms
     count = max(1, round((facets.buckets[-1].start_epoch_ms - first) / facets.bucket_ms) + 1)
-    cells = min(room, count * _WIDEST)
+    cells = min(room, count * (_WIDE if count >= _FEW else _NARROW))
     step_ms = facets.bucket_ms * count / cells
     heights = [0] * cells
     for bucket in facets.buckets:

@@ -49,7 +49,7 @@ def _top(record: Record, entry: Entry | None, room: int, lk: Look) -> list[Line]
     parts.append(f"session {one_line(session)[:8]}" if session else "")
     parts.append(f"prompt {record.prompt_number}" if record.prompt_number and not isinstance(record, Prompt) else "")
     meta: list[Line] = [[("meta", text)] for text in _joined([part for part in parts if part], dot, room)]
-    cost = _worth(record, entry, lk)
+    cost = fit.cut(_worth(record, entry, lk), room, lk.glyphs.ellipsis)
     gap = room - sum(fit.width(text) for _, text in first[-1]) - fit.width(cost)
     if len(first) == 1 and gap >= 3:
         first[0] += [("text", " " * gap), ("worth", cost)]

@@ -63,7 +63,9 @@ def pieces(
     sign = mark(entry.type, glyphs)
     after = " " + fit.right(read_badge(entry.read_tokens), wide.read) if wide.read else ""
     after += " " + fit.right(work_badge(entry.discovery_tokens), wide.work) if wide.work else ""
-    line: list[Piece] = [("anchor" if gutter == glyphs.anchor else "gutter", gutter + " ")]
+    # An empty gutter takes the next column's role: one style fewer, 40 bytes less a line.
+    role = {glyphs.anchor: "anchor", glyphs.cursor: "gutter"}.get(gutter, "key")
+    line: list[Piece] = [(role, gutter + " ")]
     line += [("key", before)] if before else []
     line += [(sign.role, sign.letter), ("title", " "), *_title(entry, wide.title, glyphs.ellipsis, words)]
     if wide.project:

@@ -26,8 +26,14 @@ class GuideScreen(Screen[None]):
 
     def on_mount(self) -> None:
         """Show the keys of this screen."""
-        self.show(self._state)
+        self._draw()
 
     def show(self, state: ViewState) -> None:
         """Show this state's words."""
+        self._state = state
+        if self.is_mounted:
+            self._draw()
+
+    def _draw(self) -> None:
+        state = self._state
         self.status.show(state, keymap.GUIDE)

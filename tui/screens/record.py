@@ -29,10 +29,16 @@ class RecordScreen(Screen[None]):
 
     def on_mount(self) -> None:
         """Show what is known already."""
-        self.show(self._state)
+        self._draw()
 
     def show(self, state: ViewState) -> None:
         """Show this state's record."""
+        self._state = state
+        if self.is_mounted:
+            self._draw()
+
+    def _draw(self) -> None:
+        state = self._state
         self.record.show(state)
         self.banner.show(state)
         self.status.show(state, keymap.RECORD)

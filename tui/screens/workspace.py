@@ -57,11 +57,16 @@ class Workspace(Screen[None]):
 
     def on_mount(self) -> None:
         """Show what is known already."""
-        self.show(self._state)
+        self._draw()
 
     def show(self, state: ViewState) -> None:
         """Show this state."""
         self._state = state
+        if self.is_mounted:
+            self._draw()
+
+    def _draw(self) -> None:
+        state = self._state
         self.header.show(state)
         self.search.show(state)
         self.histogram.show(state)

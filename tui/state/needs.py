@@ -60,7 +60,10 @@ def needs(old: ViewState, new: ViewState) -> list[Need]:
         wanted.append(NeedList(new.seq, new.ask, new.held, new.cursor if same else None, typed))
     if missing_pages(new):
         wanted.append(NeedPages())
-    if new.entry is not None and (old.entry is None or old.entry.key != new.entry.key or old.view != new.view):
+    # A new answer asks for the record too: the record may have changed, and if not it is at hand.
+    answered = old.waiting and not new.waiting
+    moved = old.entry is None or new.entry is None or old.entry.key != new.entry.key or old.view != new.view
+    if new.entry is not None and (moved or answered):
         wanted.append(NeedRecord(new.entry, neighbours(new)))
     track = new.track if new.view is View.TIMELINE else None
     if track is not None and new.entry is not None and (old.track is None or old.track.cursor != track.cursor):

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from rich.style import Style
 from textual import events
-from textual.geometry import Size
+from textual.geometry import Region, Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
@@ -189,8 +189,9 @@ class ResultList(ScrollView, Acts, Painter, can_focus=True):
 
     def _move(self, old: int) -> None:
         """The cursor left a line: paint that one and its new one, and scroll if need be."""
-        self.refresh_lines(old, 1)
-        self.refresh_lines(self._line_of(self._state), 1)
+        for line in (old, self._line_of(self._state)):
+            # As refresh_lines does, but without the scroll bar's cell, which would be painted apart: 50 bytes a line.
+            self.refresh(Region(0, line - self.scroll_offset.y, self.scrollable_content_region.width, 1))
         self._keep_in_sight()
 
     def _centre(self) -> None:

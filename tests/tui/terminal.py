@@ -1,0 +1,85 @@
+"""The app in a real pseudo-terminal: keys in, bytes out, and the screen a terminal makes of them."""
+
+import fcntl
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import subprocess
+import sys
+import termios
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import pyte
+
+ROOT = Path(__file__).parents[2]
+_PRIVATE = re.compile(rb"\x1b\[[<>=][0-9;]*[a-zA-Z]|\x1b\[\?[0-9;]*\$p")
+"""Questions about the keyboard that pyte would print."""
+
+
+class Terminal:
+    """A program on a pty of ``size`` (columns, lines). Use as a context manager."""
+
+    def __init__(self, argv: list[str], environ: Mapping[str, str], *, size: tuple[int, int] = (80, 24)) -> None:
+        columns, lines = size
+        self._screen = pyte.Screen(columns, lines)
+        self._stream = pyte.ByteStream(self._screen)
+        self.fd, child = pty.openpty()
+        fcntl.ioctl(child, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
+        self.process = subprocess.Popen(
+            [sys.executable, *argv], stdin=child, stdout=child, stderr=child, cwd=ROOT, env=dict(environ),
+            start_new_session=True, close_fds=True,
+        )  # fmt: skip
+        os.close(child)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self.process.poll() is None:
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+        os.close(self.fd)
+
+    def send(self, keys: str) -> None:
+        """Type."""
+        os.write(self.fd, keys.encode())
+
+    def read(self, *, quiet_s: float) -> bytes:
+        """What is written until there is silence for so long."""
+        out = b""
+        while select.select([self.fd], [], [], quiet_s)[0]:
+            try:
+                chunk = os.read(self.fd, 65536)
+            except OSError:
+                break
+            if not chunk:
+                break
+            out += chunk
+            self._stream.feed(_PRIVATE.sub(b"", chunk))
+        return out
+
+    def until(self, condition: Callable[[str], bool], *, within_s: float = 15.0) -> None:
+        """Wait until the screen is so."""
+        end = time.monotonic() + within_s
+        while not condition(self.text):
+            assert time.monotonic() < end, f"never came:\n{self.text}"
+            self.read(quiet_s=0.02)
+
+    @property
+    def text(self) -> str:
+        """The screen."""
+        return "\n".join(line.rstrip() for line in self._screen.display)
+
+    def reversed_or_coloured(self, line: int) -> set[tuple[str, str]]:
+        """(foreground, background) pairs in a line."""
+        row = self._screen.buffer[line]
+        return {(cell.fg, cell.bg) if not cell.reverse else (cell.bg, cell.fg) for cell in row.values()}

@@ -1,0 +1,163 @@
+"""Marks, badges, times, bars and pages."""
+
+import datetime as dt
+
+import pytest
+
+from tests.tui.memory import DAY_MS, MINUTE_MS, NOW_MS, entry_of, observation, prompt, summary
+from tui.cells import bars, look, page, row
+from tui.cells.fit import width
+from tui.cells.glyphs import ASCII, UNICODE
+from tui.cells.look import Look
+from tui.cells.marks import compact, mark, read_badge, work_badge, worth
+from worker.contract.search import Bucket, Facets
+
+LOOK = Look(UNICODE, lambda: NOW_MS, dt.UTC)
+PLAIN = Look(ASCII, lambda: NOW_MS, dt.UTC)
+
+
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [(0, "0"), (812, "812"), (999, "999"), (1000, "1.0k"), (9400, "9.4k"), (9951, "10k"), (120_000, "120k"),
+     (999_600, "1.0M"), (3_100_000, "3.1M"), (10**15, "lots")],
+)  # fmt: skip
+def test_compact(count: int, text: str) -> None:
+    assert compact(count) == text
+    assert len(text) <= 5
+
+
+def test_badges() -> None:
+    assert (read_badge(812), read_badge(9400), work_badge(9400), work_badge(0)) == ("~812", "~9.4k", "9.4k", "-")
+    assert worth(812, 9400, UNICODE) == "read ~812 · found for 9.4k (12× less to read)"
+    assert worth(812, 0, UNICODE) == "read ~812"
+    assert worth(0, 900, ASCII) == "read ~0 - found for 900 (900x less to read)"
+
+
+def test_every_type_has_one_cell() -> None:
+    for kind in ("bugfix", "feature", "refactor", "change", "decision", "discovery", "security_alert", "x", ""):
+        assert width(mark(kind, UNICODE).letter) == 1
+        assert mark(kind, ASCII).letter.isascii()
+
+
+@pytest.mark.parametrize(
+    ("ago_ms", "text"),
+    [
+        (0, "15:04"),
+        (5 * 60 * MINUTE_MS, "10:04"),
+        (DAY_MS, "Nov 24"),
+        (24 * DAY_MS, "Nov  1"),
+        (400 * DAY_MS, "Oct'25"),
+    ],
+)
+def test_when(ago_ms: int, text: str) -> None:
+    assert look.short(LOOK, NOW_MS - ago_ms) == text
+
+
+def test_days_are_those_of_the_zone() -> None:
+    tokyo = Look(UNICODE, lambda: NOW_MS, dt.timezone(dt.timedelta(hours=9)))
+    assert look.day(LOOK, NOW_MS) == "Wed 25 Nov, today"
+    assert look.day(tokyo, NOW_MS) == "Thu 26 Nov, today"
+    assert look.day(LOOK, NOW_MS - DAY_MS) == "Tue 24 Nov, yesterday"
+
+
+@pytest.mark.parametrize("room", [20, 33, 45, 50, 64, 80, 100, 120, 200])
+@pytest.mark.parametrize(
+    "title", ["plain", "修复身份验证缓存失效" * 9, "x" * 300, "Deploy 👨‍👩‍👧 of 🇩🇪 ❤️ 👍🏽", "セッション", "[/", "[b"]
+)
+def test_rows_are_as_wide_as_their_head(room: int, title: str) -> None:
+    """R226: columns stay aligned, whatever is in the title."""
+    wide = row.columns(room, projects=True)
+    line = row.pieces(entry_of(observation(118, title)), wide, LOOK, None)
+    assert sum(width(text) for _, text in line) == sum(width(text) for _, text in row.head(wide, order="when")) == room
+
+
+@pytest.mark.parametrize(
+    ("typed", "title", "marked"),
+    [
+        ("race", "Refresh token race", ["race"]),
+        ("RACE tok", "Refresh token race", ["tok", "race"]),
+        ("ace", "Refresh token race", []),
+        ("身份", "修复身份验证", ["身份"]),
+        ("c++ (xy", "c++ (xyz", ["xy"]),
+        ("[b", "text [b", []),
+        ("", "text", []),
+    ],
+)
+def test_matches_are_marked(typed: str, title: str, marked: list[str]) -> None:
+    words = row.pattern(typed)
+    line = row.pieces(entry_of(observation(1, title)), row.columns(80), LOOK, words)
+    assert [text for role, text in line if role == "match"] == marked
+
+
+def _facets(times: list[int], bucket_ms: int) -> Facets:
+    counts = {time // bucket_ms: 0 for time in times}
+    for time in times:
+        counts[time // bucket_ms] += 1
+    buckets = tuple(Bucket(number * bucket_ms, count) for number, count in sorted(counts.items()))
+    return Facets(total=len(times), kinds=(), types=(), projects=(), buckets=buckets, bucket_ms=bucket_ms,
+                  first_epoch_ms=min(times), last_epoch_ms=max(times))  # fmt: skip
+
+
+@pytest.mark.parametrize("room", [8, 20, 48, 76, 118])
+@pytest.mark.parametrize("days", [0, 1, 5, 30, 75, 400])
+@pytest.mark.parametrize("looks", [LOOK, PLAIN])
+def test_strip_fits_and_no_label_is_cut(room: int, days: int, looks: Look) -> None:
+    times = [NOW_MS - day * DAY_MS for day in range(0, days + 1, 1 + days // 20)]
+    shape = bars.strip(_facets(times, DAY_MS), room)
+    assert shape is not None
+    for tall in (1, 2):
+        lines = bars.rows(shape, looks.glyphs.bars, tall)
+        assert all(width(line) <= room for line in lines)
+        assert any(char in looks.glyphs.bars for char in lines[-1])
+    for here in (None, times[0], times[-1]):
+        axis = bars.axis(shape, room, looks, here)
+        assert sum(width(text) for _, text in axis) <= room
+        labels = [text for role, text in axis if role == "here" or text.strip()]
+        assert all(not label.endswith(looks.glyphs.ellipsis) for label in labels)
+        if here is not None:
+            assert any(looks.glyphs.here in text for role, text in axis if role == "here")
+
+
+def test_strip_keeps_every_record_in_sight() -> None:
+    """One record among thousands still shows."""
+    times = [NOW_MS] * 5000 + [NOW_MS - 50 * DAY_MS]
+    shape = bars.strip(_facets(times, DAY_MS), 76)
+    assert shape is not None
+    assert bars.rows(shape, UNICODE.bars, 1)[0].startswith("▁")
+    assert shape.cell(NOW_MS - 50 * DAY_MS) == 0
+
+
+def test_no_set_no_strip() -> None:
+    empty = Facets(total=0, kinds=(), types=(), projects=(), buckets=(), bucket_ms=0,
+                   first_epoch_ms=None, last_epoch_ms=None)  # fmt: skip
+    assert bars.strip(empty, 80) is None
+
+
+@pytest.mark.parametrize("room", [10, 40, 80, 200])
+def test_pages_fit(room: int) -> None:
+    hostile = "\x1b[31m修复\u202e " * 40 + "[/ [b " + "x" * 300
+    records = (
+        observation(1, hostile, narrative=hostile, facts='["' + "y" * 200 + '", "[b"]', concepts='["a","b"]'),
+        summary(2, hostile, learned=hostile, notes="[/"),
+        prompt(3, hostile),
+        observation(4, "", narrative=None, project="", facts="not json"),
+    )
+    for record in records:
+        for brief in (True, False):
+            for line in page.lines(record, entry_of(record), room, LOOK, brief=brief):
+                assert sum(width(text) for _, text in line) <= room
+                assert "\x1b" not in "".join(text for _, text in line)
+
+
+def test_page_says_what_it_cost() -> None:
+    record = observation(7, "A title", narrative="n" * 3000, discovery_tokens=9400)
+    text = "\n".join("".join(text for _, text in line) for line in page.lines(record, None, 60, LOOK, brief=False))
+    assert "found for 9.4k" in text
+    assert "#7 · bugfix · Wed 25 Nov 15:04 · farm-api" in text
+
+
+def test_brief_page_says_that_there_is_more() -> None:
+    record = observation(7, "A title", narrative="word " * 5000)
+    brief = page.lines(record, None, 60, LOOK, brief=True)
+    assert [("hint", "Enter opens the rest")] in brief
+    assert len(page.lines(record, None, 60, LOOK, brief=False)) > len(brief)

@@ -1,0 +1,56 @@
+"""Text in a number of cells."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tui.cells.clean import one_line, safe
+from tui.cells.fit import cut, left, right, width, wrap
+
+
+@pytest.mark.parametrize(
+    ("text", "room", "shown"),
+    [
+        ("short", 10, "short"),
+        ("exactly ten", 11, "exactly ten"),
+        ("something longer", 10, "something…"),
+        ("修复身份验证", 12, "修复身份验证"),
+        ("修复身份验证", 11, "修复身份验…"),
+        ("修复身份验证", 10, "修复身份…"),
+        ("abc", 1, "…"),
+        ("abc", 0, ""),
+    ],
+)
+def test_cut(text: str, room: int, shown: str) -> None:
+    assert cut(text, room) == shown
+    assert width(shown) <= room
+
+
+@given(st.text(), st.integers(0, 40))
+def test_padded_text_takes_just_its_room(text: str, room: int) -> None:
+    line = one_line(text)
+    assert width(left(line, room)) == room
+    assert width(right(line, room)) == room
+
+
+@pytest.mark.parametrize(
+    ("text", "room", "lines"),
+    [
+        ("one two three", 7, ["one two", "three"]),
+        ("a" * 10, 4, ["aaaa", "aaaa", "aa"]),
+        ("first\n\nsecond", 10, ["first", "", "second"]),
+        ("修复身份验证缓存", 8, ["修复身份", "验证缓存"]),
+        ("  indented words go on", 12, ["  indented", "  words go", "  on"]),
+        ("", 5, [""]),
+    ],
+)
+def test_wrap(text: str, room: int, lines: list[str]) -> None:
+    assert list(wrap(text, room)) == lines
+
+
+@given(st.text(), st.integers(2, 40))
+def test_wrapped_lines_fit_and_lose_no_word(text: str, room: int) -> None:
+    body = safe(text)
+    lines = list(wrap(body, room))
+    assert all(width(line) <= room for line in lines)
+    assert "".join("".join(lines).split()) == "".join(body.split())

@@ -1,0 +1,94 @@
+"""Sentences, keys and sheets."""
+
+from dataclasses import replace
+
+import pytest
+
+from tui import keymap, styles
+from tui.cells import words
+from tui.cells.glyphs import ASCII, UNICODE
+from tui.state.model import Ask, Counts, Link, Rows, View, ViewState
+
+SHOWN = ViewState(
+    link=Link.LIVE, answered=Ask("auth"), ask=Ask("auth"), rows=Rows(38), strategy="keyword", took_ms=14.2,
+    counts=Counts(40, 1, 1),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("state", "text"),
+    [
+        (SHOWN, "38 hits · keyword · 14 ms"),
+        (replace(SHOWN, rows=Rows(1)), "1 hit · keyword · 14 ms"),
+        (replace(SHOWN, slow=True), "searching…"),
+        (replace(SHOWN, answered=Ask(), ask=Ask(), rows=Rows(12_480)), "12,480 records · newest first · 14 ms"),
+        (ViewState(), ""),
+    ],
+)
+def test_found(state: ViewState, text: str) -> None:
+    assert words.found(state, UNICODE) == text
+
+
+def test_degraded_is_said() -> None:
+    assert words.degraded(replace(SHOWN, degraded="index_starting")) == "keyword only: index starting"
+    assert words.degraded(SHOWN) == ""
+
+
+def test_banner_only_for_what_lasts() -> None:
+    assert words.banner(SHOWN) == ""
+    assert "r" in words.banner(replace(SHOWN, link=Link.FAILED, trouble="port taken"))
+    assert "port taken" in words.banner(replace(SHOWN, link=Link.FAILED, trouble="port\x1b[31m taken"))
+    assert "Trying again" in words.banner(replace(SHOWN, link=Link.LOST, trouble="gone"))
+    assert "no answer" in words.banner(replace(SHOWN, failed="no answer"))
+
+
+def _note(state: ViewState) -> str:
+    return "\n".join(text for _, text in words.note(state, UNICODE))
+
+
+def test_every_empty_list_says_why_and_what_helps() -> None:
+    nothing = replace(SHOWN, rows=Rows(0))
+    assert "No hits for auth" in _note(nothing)
+    narrowed = replace(nothing, answered=Ask("auth", project="web"), ask=Ask("auth", project="web"))
+    assert "s searches all projects" in _note(narrowed)
+    first = ViewState(place="/memory/claude-mem.db", counts=Counts(0, 0, 0))
+    assert "/memory/claude-mem.db" in _note(first)
+    assert "d opens a demo memory" in _note(first)
+    assert "Starting the worker" in _note(ViewState())
+    assert "r tries again" in _note(replace(ViewState(), link=Link.FAILED))
+    assert _note(SHOWN) == ""
+
+
+def test_ascii_is_ascii() -> None:
+    for state in (SHOWN, ViewState(), replace(SHOWN, view=View.TIMELINE)):
+        said = [words.found(state, ASCII), words.link(state, ASCII)[1], *(text for _, text in words.note(state, ASCII))]
+        assert all(text.isascii() for text in said)
+
+
+def test_no_key_means_two_things_in_one_place() -> None:
+    for place in (keymap.BOX, keymap.LIST, keymap.PREVIEW, keymap.RECORD, keymap.GUIDE):
+        keys = [key for action in keymap.at(place) for key in action.keys]
+        assert len(keys) == len(set(keys)), place
+
+
+def test_nothing_hangs_on_ctrl_or_alt_and_nothing_on_escape_alone() -> None:
+    """R232."""
+    for action in keymap.KEYMAP:
+        assert not [key for key in action.keys if key.startswith(("ctrl+", "alt+"))]
+        if "escape" in action.keys and action.places != (keymap.BOX,):
+            assert set(action.keys) & {"q", "backspace"}
+
+
+def test_help_lists_every_action_once() -> None:
+    listed = [name for _, rows in keymap.GROUPS for names in rows for name in names]
+    assert sorted(listed) == sorted(action.name for action in keymap.KEYMAP)
+
+
+@pytest.mark.parametrize("place", [keymap.BOX, keymap.LIST, keymap.PREVIEW, keymap.RECORD, keymap.GUIDE])
+@pytest.mark.parametrize("state", [SHOWN, ViewState(), replace(SHOWN, view=View.TIMELINE)])
+def test_footer_is_short(place: str, state: ViewState) -> None:
+    assert 3 <= len(keymap.footer(place, state)) <= 8
+
+
+def test_sheets_are_found() -> None:
+    assert [sheet.name for sheet in styles.sheets()][:2] == ["theme.tcss", "app.tcss"]
