@@ -211,6 +211,14 @@ def test_a_reader_that_has_enough(env: dict[str, str], worker: FakeWorker) -> No
             assert process.stderr.read() == b""
 
 
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize("words", ["search token", "search token --json", "worker status", "mcp </dev/null", "--help"])
+def test_closed_streams(env: dict[str, str], worker: FakeWorker, words: str, closed: str) -> None:
+    done = subprocess.run(f"{SCRIPT} {words} {closed}", shell=True, env=env, capture_output=True, timeout=30)
+    assert done.returncode == 0
+    assert done.stderr == b""
+
+
 def test_interrupted_is_130(env: dict[str, str], worker: FakeWorker) -> None:
     processes: list[subprocess.Popen[bytes]] = []
 

@@ -21,6 +21,7 @@ _COMMANDS = {
 def main(argv: Sequence[str] | None = None) -> int:
     """The exit code of the command that ``argv`` (default: this process's arguments) names."""
     words = list(sys.argv[1:] if argv is None else argv)
+    _open_closed_streams()
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # a title in Chinese must not end a program under LANG=C
     try:
@@ -33,6 +34,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return exits.INTERRUPTED
     return code
+
+
+def _open_closed_streams() -> None:
+    """A standard stream that was closed leads nowhere; else the next file or socket would take its number."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            os.open(os.devnull, os.O_RDWR)  # gives the lowest number that is free
+            setattr(sys, name, os.fdopen(number, "r" if number == 0 else "w", closefd=False))
 
 
 def _run(words: list[str]) -> int:

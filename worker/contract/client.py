@@ -18,6 +18,9 @@ T = TypeVar("T")
 _QUIET_S = 45.0
 """The worker sends a comment each 15 s; three missed ones mean that nobody is there any more."""
 
+_IDLE_S = 3.0
+"""The worker drops a connection that was idle for 5 s; we let go first, or a call could meet it as it closes."""
+
 
 class WorkerClient:
     """Sends calls to one worker. Use as an async context manager, or ``close`` it.
@@ -33,7 +36,11 @@ class WorkerClient:
         authority = f"[{host}]" if ":" in host else host
         self._timeout_s = timeout_s
         self._http = httpx.AsyncClient(
-            base_url=f"http://{authority}:{port}", timeout=timeout_s, transport=transport, trust_env=False
+            base_url=f"http://{authority}:{port}",
+            timeout=timeout_s,
+            transport=transport,
+            trust_env=False,
+            limits=httpx.Limits(max_connections=100, max_keepalive_connections=20, keepalive_expiry=_IDLE_S),
         )
 
     async def __aenter__(self) -> Self:
