@@ -17,9 +17,10 @@ def width_for(first_epoch_ms: int, last_epoch_ms: int, most: int) -> int:
     return next(fitting, -(-span // max(1, most - 2) // _DAY) * _DAY or _DAY)
 
 
-def grain_for(width_ms: int) -> int:
-    """The width at which the store counts, fine enough to be folded: time zones differ by quarter hours."""
-    return min(width_ms, 15 * _MINUTE)
+def grain_for(width_ms: int, zone: dt.tzinfo | None = None) -> int:
+    """The width at which the store counts, fine enough to be folded: some zones differ by quarter hours."""
+    offset = at_ms(0, zone).utcoffset() or dt.timedelta()
+    return min(width_ms, 15 * _MINUTE if offset % dt.timedelta(hours=1) else _HOUR)
 
 
 def fold(counts: Iterable[tuple[int, int]], width_ms: int, zone: dt.tzinfo | None = None) -> tuple[Bucket, ...]:

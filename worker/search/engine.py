@@ -2,11 +2,13 @@
 
 import datetime as dt
 import time
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable
 
 from worker.contract.errors import Invalid, NotFound
 from worker.contract.records import Observation, Prompt, Record, RecordKey, RecordKind, Summary
 from worker.contract.search import (
+    Count,
     Degraded,
     Entry,
     Facets,
@@ -18,7 +20,6 @@ from worker.contract.search import (
     Timeline,
     TimelineQuery,
 )
-from worker.contract.when import at_ms
 from worker.search import buckets, terms
 from worker.search.snippet import Highlighter
 from worker.search.timeline import Anchor, Moment, Window, parse_anchor, window
@@ -132,14 +133,16 @@ class Engine:
 
         def work(connection: Connection) -> Facets:
             where = filters.condition(query)
-            total, first, last = listing.span(connection, match, where)
+            groups = listing.groups(connection, match, where)
+            first = min((group.first_epoch_ms for group in groups), default=None)
+            last = max((group.last_epoch_ms for group in groups), default=None)
             width = buckets.width_for(first or 0, last or 0, most_buckets)
-            fine = listing.histogram(connection, match, where, buckets.grain_for(width)) if total else []
+            fine = listing.histogram(connection, match, where, buckets.grain_for(width, self._zone)) if groups else []
             return Facets(
-                total=total,
-                kinds=listing.counts(connection, "kind", match, where),
-                types=listing.counts(connection, "type", match, where),
-                projects=listing.counts(connection, "project", match, where),
+                total=sum(group.count for group in groups),
+                kinds=_counts((group.kind.value, group.count) for group in groups),
+                types=_counts((group.type, group.count) for group in groups),
+                projects=_counts((group.project, group.count) for group in groups),
                 buckets=buckets.fold(fine, width, self._zone),
                 bucket_ms=width,
                 first_epoch_ms=first,
@@ -148,9 +151,13 @@ class Engine:
 
         return await self._store.read(work)
 
-    def local(self, epoch_ms: int) -> dt.datetime:
-        """A moment in the zone of this engine."""
-        return at_ms(epoch_ms, self._zone)
+
+def _counts(values: Iterable[tuple[str, int]]) -> tuple[Count, ...]:
+    """Summed by value, most frequent first."""
+    summed: Counter[str] = Counter()
+    for value, count in values:
+        summed[value] += count
+    return tuple(Count(value, count) for value, count in sorted(summed.items(), key=lambda item: (-item[1], item[0])))
 
 
 def _ranked(connection: Connection, query: SearchQuery, match: str, where: filters.Condition) -> list[Ranked]:

@@ -24,6 +24,7 @@ Kept on purpose, as they do tell: no, not, before, after, over, under, again, sa
 _MOST_TERMS = 64
 _SHORTEST_STEM = 3
 _LONGEST_SUFFIX = 4
+_SHORTEST_BEGINNING = 2
 
 
 def terms(text: str) -> tuple[str, ...]:
@@ -36,11 +37,13 @@ def terms(text: str) -> tuple[str, ...]:
 def expression(text: str, *, typing: bool = False) -> str:
     """The MATCH expression for a text; empty when there is no word in it.
 
-    typing: the last word may be unfinished, so it also finds the words that begin with it.
+    typing: the last word may be unfinished, so it also finds the words that begin with it; one letter is no word yet.
     """
-    wanted = terms(text)
-    parts = [_quoted(word) + ("*" if _is_lone(word) else "") for word in wanted]
     last = unfinished(text) if typing else None
+    wanted = terms(text)
+    if last is not None and len(last) < _SHORTEST_BEGINNING:
+        wanted, last = tuple(word for word in wanted if word != last), None
+    parts = [_quoted(word) + ("*" if _is_lone(word) else "") for word in wanted]
     if last is not None:
         parts += _beginnings(last)
     return " OR ".join(dict.fromkeys(parts))

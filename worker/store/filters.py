@@ -15,10 +15,14 @@ _OBSERVATION, _SUMMARY = CODES[RecordKind.OBSERVATION], CODES[RecordKind.SUMMARY
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """SQL that is true for the wanted rows of ``py_docs d``, and its parameters in order."""
+    """SQL that is true for the wanted rows of ``py_docs d``, and its parameters in order.
+
+    narrow: whether it asks for more than what everybody is shown.
+    """
 
     sql: str
     values: tuple[object, ...]
+    narrow: bool = True
 
 
 def condition(query: SearchQuery) -> Condition:
@@ -38,7 +42,9 @@ def condition(query: SearchQuery) -> Condition:
         parts.append((_CONCEPTS.format(marks=placeholders(query.concepts)), query.concepts))
     if query.files:
         parts.append(_files(query.files))
-    return Condition(" AND ".join(sql for sql, _ in parts), tuple(value for _, values in parts for value in values))
+    sql = " AND ".join(sql for sql, _ in parts)
+    values = tuple(value for _, values in parts for value in values)
+    return Condition(sql, values, narrow=len(parts) > 1 or query.project is not None)
 
 
 def scope(project: str | None, platform_source: str | None = None) -> Condition:

@@ -1,27 +1,19 @@
 """Records of any kind: by key, and page by page as the original's viewer lists them."""
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from worker.contract.records import Record, RecordKey, RecordKind
-from worker.store import rows
-from worker.store.filters import INTERNAL_PROJECT
+from worker.contract.search import Order, SearchQuery
+from worker.store import filters, listing, rows
 from worker.store.rows import SELECTS
 
-_MATCHES_PROJECT = {
-    RecordKind.OBSERVATION: "(r.project = :project OR r.merged_into_project = :project)",
-    RecordKind.SUMMARY: "(r.project = :project OR r.merged_into_project = :project)",
-    RecordKind.PROMPT: "s.project = :project",
-}
-_NOT_INTERNAL = {
-    RecordKind.OBSERVATION: "r.project <> :internal",
-    RecordKind.SUMMARY: "r.project <> :internal",
-    RecordKind.PROMPT: "coalesce(s.project, '') <> :internal",
-}
-_NOT_REPEATED = """NOT EXISTS (SELECT 1 FROM user_prompts p WHERE p.content_session_id = r.content_session_id
-    AND p.prompt_text = r.prompt_text AND p.id <> r.id
+_CHUNK = 500
+_NOT_REPEATED = """NOT EXISTS (SELECT 1 FROM user_prompts r JOIN user_prompts p
+    ON p.content_session_id = r.content_session_id AND p.prompt_text = r.prompt_text AND p.id <> r.id
     AND p.created_at_epoch BETWEEN r.created_at_epoch - 10000 AND r.created_at_epoch
-    AND (p.created_at_epoch < r.created_at_epoch OR p.id < r.id))"""
+    AND (p.created_at_epoch < r.created_at_epoch OR p.id < r.id)
+    WHERE r.id = d.record_id)"""
 
 
 def by_keys(connection: sqlite3.Connection, keys: Sequence[RecordKey]) -> dict[RecordKey, Record]:
@@ -29,11 +21,7 @@ def by_keys(connection: sqlite3.Connection, keys: Sequence[RecordKey]) -> dict[R
     found: dict[RecordKey, Record] = {}
     for kind in RecordKind:
         ids = [key.id for key in keys if key.kind is kind]
-        for at in range(0, len(ids), 500):
-            chunk = ids[at : at + 500]
-            sql = f"{SELECTS[kind]} WHERE r.id IN ({rows.placeholders(chunk)})"
-            for row in connection.execute(sql, chunk):
-                found[RecordKey(kind, row["id"])] = rows.to_record(kind, row)
+        found |= {RecordKey(kind, record.id): record for record, _ in _with_session(connection, kind, ids)}
     return found
 
 
@@ -50,20 +38,19 @@ def page(
 
     A prompt that repeats one of the same session within ten seconds is left out: a double key press, not a thought.
     """
-    conditions = [_MATCHES_PROJECT[kind] if project else _NOT_INTERNAL[kind]]
-    if platform_source:
-        conditions.append("coalesce(nullif(s.platform_source, ''), 'claude') = :platform")
+    where = filters.condition(SearchQuery(kinds=(kind,), project=project, platform_source=platform_source))
     if kind is RecordKind.PROMPT:
-        conditions.append(_NOT_REPEATED)
-    found = connection.execute(
-        f"{SELECTS[kind]} WHERE {' AND '.join(conditions)} "
-        "ORDER BY r.created_at_epoch DESC, r.id DESC LIMIT :limit OFFSET :offset",
-        {
-            "project": project,
-            "internal": INTERNAL_PROJECT,
-            "platform": platform_source,
-            "limit": limit + 1,
-            "offset": offset,
-        },
-    ).fetchall()
-    return [(rows.to_record(kind, row), row["content_id"] or "") for row in found[:limit]], len(found) > limit
+        where = filters.Condition(f"{where.sql} AND {_NOT_REPEATED}", where.values)
+    keys = listing.listing(connection, where, order=Order.DATE_DESC, limit=limit + 1, offset=offset)
+    ids = [key.id for key in keys[:limit]]
+    found = {record.id: (record, content_id) for record, content_id in _with_session(connection, kind, ids)}
+    return [found[record_id] for record_id in ids if record_id in found], len(keys) > limit
+
+
+def _with_session(connection: sqlite3.Connection, kind: RecordKind, ids: Sequence[int]) -> Iterator[tuple[Record, str]]:
+    """Records and the agent's own ids of their sessions, in no order."""
+    for at in range(0, len(ids), _CHUNK):
+        chunk = ids[at : at + _CHUNK]
+        sql = f"{SELECTS[kind]} WHERE r.id IN ({rows.placeholders(chunk)})"
+        for row in connection.execute(sql, chunk):
+            yield rows.to_record(kind, row), row["content_id"] or ""

@@ -60,17 +60,25 @@ def ensure(connection: sqlite3.Connection, session: NewSession) -> int:
     return int(made.lastrowid or 0)
 
 
+# The recursion jumps from name to name along the index instead of reading a row for each record.
+_CATALOGUE = """
+    WITH RECURSIVE names (project) AS (
+        SELECT min(project) FROM py_docs
+        UNION ALL SELECT (SELECT min(project) FROM py_docs WHERE project > names.project) FROM names
+            WHERE names.project IS NOT NULL),
+    used (project, platform, epoch) AS (
+        SELECT project, coalesce(nullif(platform_source, ''), 'claude'), max(started_at_epoch) FROM sdk_sessions
+            GROUP BY 1, 2
+        UNION ALL SELECT d.project, d.platform, d.epoch FROM names JOIN py_docs d ON d.docid =
+            (SELECT docid FROM py_docs WHERE project = names.project ORDER BY epoch DESC LIMIT 1))
+    SELECT project, platform, max(epoch) AS latest FROM used
+    WHERE project NOT IN ('', :internal) AND (:platform IS NULL OR platform = :platform)
+    GROUP BY project, platform ORDER BY latest DESC, project"""
+
+
 def projects(connection: sqlite3.Connection, platform_source: str | None = None) -> Projects:
     """The catalogue, most recently used first; projects known by their records alone are in it too."""
-    found = connection.execute(
-        """SELECT project, platform, max(epoch) AS latest FROM (
-            SELECT project, coalesce(nullif(platform_source, ''), 'claude') AS platform, started_at_epoch AS epoch
-                FROM sdk_sessions
-            UNION ALL SELECT project, platform, max(epoch) FROM py_docs GROUP BY project, platform)
-        WHERE project NOT IN ('', ?) AND (? IS NULL OR platform = ?)
-        GROUP BY project, platform ORDER BY latest DESC, project""",
-        (INTERNAL_PROJECT, platform_source, platform_source),
-    ).fetchall()
+    found = connection.execute(_CATALOGUE, {"internal": INTERNAL_PROJECT, "platform": platform_source}).fetchall()
     by_source: dict[str, list[str]] = {}
     for row in found:
         by_source.setdefault(row["platform"], []).append(row["project"])
