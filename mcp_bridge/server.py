@@ -20,6 +20,9 @@ from worker.contract.present import Text
 
 _READS = types.ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
 
+_TRIES = 3
+"""Of one call: with the worker known, with it started again, and once more if just that one went away."""
+
 
 class Link:
     """The way to the worker, which starts it when it is away.
@@ -45,20 +48,21 @@ class Link:
 
     async def ask(self, question: Callable[[Sender], Awaitable[Text]]) -> Text:
         """The answer, from a worker that is started first, or again, if need be. Errors: ``MemError``."""
-        if self._found:
+        gone: MemError = Unreachable("the worker went away each time it was asked")
+        for _ in range(_TRIES):
+            # Shielded: a cancelled call must not take the attempt from the others.
+            if not self._found and (obstacle := await asyncio.shield(self.begin())) is not None:
+                raise obstacle
+            self._found = True
             try:
                 return await question(self._sender)
-            except Unreachable:
-                self._found = False
+            except Unreachable as error:
+                self._found, gone = False, error
             except MemError as error:
                 # No answer of ours: next time, look again who it is that listens there.
                 self._found = type(error) is not MemError
                 raise
-        # Shielded: a cancelled call must not take the attempt from the others.
-        if (obstacle := await asyncio.shield(self.begin())) is not None:
-            raise obstacle
-        self._found = True
-        return await question(self._sender)
+        raise gone
 
     def _work(self, loop: asyncio.AbstractEventLoop, attempt: asyncio.Future[MemError | None]) -> None:
         outcome: MemError | None = Unavailable("looking for it broke off; the bridge's error output tells why")
