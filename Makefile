@@ -1,7 +1,7 @@
 PY := .venv/bin/python
 STAMP := .venv/.installed
 
-.PHONY: tui test check fix bench snapshots
+.PHONY: tui test lint check fix bench snapshots
 
 tui: $(STAMP)
 	.venv/bin/claude-mem tui
@@ -9,12 +9,13 @@ tui: $(STAMP)
 test: $(STAMP)
 	$(PY) -m pytest -n auto
 
-check: $(STAMP)
+lint: $(STAMP)
 	.venv/bin/ruff format --check .
 	.venv/bin/ruff check .
 	.venv/bin/mypy
 	.venv/bin/lint-imports
-	$(PY) -m pytest -n auto
+
+check: lint test
 
 fix: $(STAMP)
 	.venv/bin/ruff format .

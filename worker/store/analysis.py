@@ -11,6 +11,7 @@ What it gives is fed to FTS5's `porter unicode61`, which adds the stems; every w
 - An emoji is a word too.
 """
 
+import functools
 import re
 import unicodedata
 from collections.abc import Iterator
@@ -36,17 +37,30 @@ _UNSPACED_CHARACTER = re.compile(f"[{_UNSPACED}]")
 _JOINTS = re.compile(r"[-_.:@'\u2019]+")
 _CAMEL = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+[0-9]*|[A-Z]+[0-9]*|[0-9]+[a-z]*")
 _HUMP = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]")
+_CROWD = re.compile(r"[^\w\s\x00-\x7f]{33,}")
+"""More marks on one letter than any script has. Unicode sorts the marks of a letter in quadratic time."""
 _ACCENTS = re.compile("[\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670]")
 
 
-def words(text: str, *, run_ends: bool = True) -> Iterator[str]:
+def words(text: str, *, run_ends: bool = True) -> list[str]:
     """The search words of a text, in order, with repetitions.
 
     run_ends: give the last character of each unspaced run too; records need it, questions of two characters or more
     do not.
     """
+    found: list[str] = []
     for piece in _PIECE.finditer(_fold(text)):
-        yield from _words(piece, run_ends)
+        word = piece.group()
+        if piece.lastgroup == "run":
+            pairs = len(word) if run_ends else max(1, len(word) - 1)
+            found.extend(word[at : at + 2] for at in range(pairs))
+        elif piece.lastgroup == "emoji":
+            found.append(f"emoji{ord(word):x}")
+        elif word.islower() and word.isalnum():
+            found.append(word)
+        else:
+            found.extend(_identifier(word))
+    return found
 
 
 def is_unspaced(character: str) -> bool:
@@ -71,24 +85,18 @@ def pieces(text: str) -> Iterator[tuple[int, int, tuple[str, ...]]]:
 def _fold(text: str) -> str:
     if text.isascii():
         return text
+    text = _CROWD.sub(lambda crowd: re.sub(".{32}", r"\g<0> ", crowd.group()), text)
     bare = _ACCENTS.sub("", unicodedata.normalize("NFKD", text))
     return unicodedata.normalize("NFKC", bare)
 
 
-def _words(piece: re.Match[str], run_ends: bool) -> Iterator[str]:
-    text = piece.group()
-    if piece.lastgroup == "run":
-        yield from (text[at : at + 2] for at in range(len(text) if run_ends else max(1, len(text) - 1)))
-    elif piece.lastgroup == "emoji":
-        yield f"emoji{ord(text):x}"
-    elif text.isalnum() and (text.islower() or text.isdigit()):
-        yield text
-    else:
-        yield from _identifier(text)
+@functools.lru_cache(maxsize=50_000)
+def _identifier(text: str) -> tuple[str, ...]:
+    """A word with punctuation, capitals, digits or marks in it: whole, then its parts. The same ones come often."""
+    return tuple(_parts(text))
 
 
-def _identifier(text: str) -> Iterator[str]:
-    """A word with punctuation, capitals or marks in it: whole, then its parts."""
+def _parts(text: str) -> Iterator[str]:
     if text[-1] in "+#":
         text = text.rstrip("+#") + ("plusplus" if text[-1] == "+" else "sharp")
     names = re.split(r"[/\\]+", text)

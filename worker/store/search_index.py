@@ -32,11 +32,15 @@ _SHOWN = {
     RecordKind.SUMMARY: "memory_session_id, project, request, investigated, learned, completed, next_steps, notes, "
     "files_read, files_edited, prompt_number, created_at_epoch, discovery_tokens, merged_into_project",
 }
+_ALSO_UNIQUE = {
+    RecordKind.OBSERVATION: ("memory_session_id = new.memory_session_id AND content_hash = new.content_hash",)
+}
 _CHUNK = 500
 
 _TABLES = f"""
 CREATE TABLE IF NOT EXISTS py_meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS py_queue (seq INTEGER PRIMARY KEY, docid INTEGER NOT NULL);
+CREATE INDEX IF NOT EXISTS py_queue_docid ON py_queue (docid);
 CREATE TABLE IF NOT EXISTS py_docs (
     docid INTEGER PRIMARY KEY, kind INTEGER NOT NULL, record_id INTEGER NOT NULL, epoch INTEGER NOT NULL,
     project TEXT NOT NULL, merged TEXT, type TEXT NOT NULL, platform TEXT NOT NULL, session TEXT,
@@ -90,16 +94,23 @@ def queued(connection: sqlite3.Connection) -> int:
     return count
 
 
-def drain(connection: sqlite3.Connection, *, limit: int = -1) -> list[Change]:
-    """Index what is queued, newest record first; what changed, oldest first. limit: records, all by default."""
-    numbers = [
-        row[0]
-        for row in connection.execute("SELECT DISTINCT docid FROM py_queue ORDER BY docid DESC LIMIT ?", (limit,))
-    ]
+def mark(connection: sqlite3.Connection) -> int:
+    """The end of the queue as it is now, for ``drain``."""
+    last: int = connection.execute("SELECT coalesce(max(seq), 0) FROM py_queue").fetchone()[0]
+    return last
+
+
+def drain(connection: sqlite3.Connection, *, limit: int = -1, after: int = 0) -> list[Change]:
+    """Index what is queued, newest record first; what changed, oldest first.
+
+    limit: records, all by default. after: only what was queued after this ``mark``.
+    """
+    sql = "SELECT DISTINCT docid FROM py_queue WHERE seq > ? ORDER BY docid DESC LIMIT ?"
+    numbers = [row[0] for row in connection.execute(sql, (after, limit))]
     if not numbers:
         return []
     changes = [change for chunk in _chunks(sorted(numbers)) for change in _index(connection, chunk)]
-    if limit < 0:
+    if limit < 0 and not after:
         connection.execute("DELETE FROM py_queue")
     else:
         for chunk in _chunks(numbers):
@@ -115,13 +126,14 @@ def _index(connection: sqlite3.Connection, numbers: Sequence[int]) -> Iterator[C
     found = list(_records(connection, numbers))
     records = {number: record for number, record, _ in found}
     content_ids = {number: content_id for number, _, content_id in found}
+    documents = {number: rows.document(record) for number, record in records.items()}
     connection.executemany(
         f"INSERT INTO py_docs VALUES ({rows.placeholders(range(13))})",
-        [_doc(number, record) for number, record in records.items()],
+        [_doc(number, record, documents[number]) for number, record in records.items()],
     )
     connection.executemany(
         f"INSERT INTO py_text (rowid, {', '.join(COLUMNS)}) VALUES ({rows.placeholders(range(len(COLUMNS) + 1))})",
-        [(number, *_words(record)) for number, record in records.items()],
+        [(number, *_words(document)) for number, document in documents.items()],
     )
     for number in numbers:
         if number in records:
@@ -138,9 +150,8 @@ def _records(connection: sqlite3.Connection, numbers: Sequence[int]) -> Iterator
             yield row["id"] * 4 + code, rows.to_record(kind, row), row["content_id"] or ""
 
 
-def _doc(number: int, record: Record) -> tuple[object, ...]:
+def _doc(number: int, record: Record, shown: rows.Document) -> tuple[object, ...]:
     kind, record_id = key_of(record)
-    shown = rows.document(record)
     return (
         number, CODES[kind], record_id, record.created_at_epoch, record.project or "",
         getattr(record, "merged_into_project", None) or None, shown.type, record.platform_source or "claude",
@@ -148,8 +159,7 @@ def _doc(number: int, record: Record) -> tuple[object, ...]:
     )  # fmt: skip
 
 
-def _words(record: Record) -> tuple[str, ...]:
-    shown = rows.document(record)
+def _words(shown: rows.Document) -> tuple[str, ...]:
     return tuple(" ".join(analysis.words(getattr(shown, column))) for column in COLUMNS)
 
 
@@ -170,6 +180,16 @@ def _triggers() -> Iterator[tuple[str, str]]:
             if event.startswith("UPDATE"):
                 body += f" INSERT INTO py_queue (docid) SELECT old.id * 4 + {code} WHERE old.id <> new.id;"
             yield name, f"CREATE TRIGGER IF NOT EXISTS {name} AFTER {event} ON {table} BEGIN {body} END"
+        # A row that INSERT OR REPLACE pushes out fires no delete trigger, so it is queued before.
+        name = f"py_{table}_replace"
+        body = "".join(
+            f"INSERT INTO py_queue (docid) SELECT id * 4 + {code} FROM {table} WHERE {where};"
+            for where in (
+                "origin_device_id = new.origin_device_id AND origin_local_id = new.origin_local_id",
+                *_ALSO_UNIQUE.get(kind, ()),
+            )
+        )
+        yield name, f"CREATE TRIGGER IF NOT EXISTS {name} BEFORE INSERT ON {table} BEGIN {body} END"
     moved = "".join(
         f"INSERT INTO py_queue (docid) SELECT id * 4 + {CODES[kind]} FROM {_BASE[kind]} WHERE {where};"
         for kind, where in (
