@@ -16,7 +16,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m worker", description="The claude-mem worker, in the foreground.")
     parser.add_argument("--data-dir", type=Path, help="folder of claude-mem.db (default: from the settings)")
     parser.add_argument("--host", help="address to listen on")
-    parser.add_argument("--port", type=int, help="port to listen on")
+    parser.add_argument("--port", type=_port, help="port to listen on")
     parser.add_argument("--demo", action="store_true", help="fill an empty database with the demo memory")
     given = parser.parse_args(argv)
     try:
@@ -37,6 +37,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(error.message, file=sys.stderr)
         return 1
     return 0
+
+
+def _port(text: str) -> int:
+    if not 1 <= int(text) <= 65535:
+        raise argparse.ArgumentTypeError(f"must be from 1 to 65535, not {text}")
+    return int(text)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import importlib.metadata
+import logging
 import os
 import signal
 import socket
@@ -29,6 +30,7 @@ from worker.store.tables import Store, open_store
 from worker.stream.broadcaster import Broadcaster
 from worker.stream.events import event
 
+_log = logging.getLogger("worker.server")
 _GRACE_S = 3
 
 
@@ -83,15 +85,22 @@ async def _serve(settings: Settings, listening: socket.socket) -> None:
         started=time.time(),
     )
 
+    def fail(opening: asyncio.Task[None]) -> None:
+        """A worker that cannot open, or no longer follows, its memory is no worker: say why and end."""
+        if not opening.cancelled() and (error := opening.exception()) is not None:
+            _log.error("the worker ends", exc_info=error)
+            services.failure = str(error) if isinstance(error, MemError | OSError) else repr(error)
+            server.stop()
+
     @contextlib.asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         opening = asyncio.create_task(_open(settings, services, server))
+        opening.add_done_callback(fail)
         try:
             yield
         finally:
             opening.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await opening
+            await asyncio.wait([opening])
             if services.opened is not None:
                 await services.store.close()
 
@@ -105,15 +114,10 @@ async def _serve(settings: Settings, listening: socket.socket) -> None:
 
 async def _open(settings: Settings, services: Services, server: _Server) -> None:
     """Open the store while the port already answers, then keep its index in step for as long as we run."""
-    try:
-        log.open_log(settings.logs, settings.log_level)
-        store = await asyncio.to_thread(open_store, settings.database)
-        if settings.demo:
-            await _fill_with_demo(store, services.now_ms())
-    except (MemError, OSError) as error:
-        services.failure = error.message if isinstance(error, MemError) else str(error)
-        server.stop()
-        return
+    log.open_log(settings.logs, settings.log_level)
+    store = await asyncio.to_thread(open_store, settings.database)
+    if settings.demo:
+        await _fill_with_demo(store, services.now_ms())
     store.feed.subscribe(lambda changes: _tell(services.broadcaster, changes))
     services.opened = (store, Engine(store))
     with _pid_file(settings, services.now_ms()):

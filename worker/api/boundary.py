@@ -23,7 +23,7 @@ class Boundary:
 
     def __init__(self, app: ASGIApp, host: str) -> None:
         self._app = app
-        self._hosts = _LOCAL | {host}
+        self._hosts = _LOCAL | {host.lower()}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request."""

@@ -13,6 +13,8 @@ from worker.store.sessions import normalised_platform
 
 T = TypeVar("T")
 
+_MOST_VALUES = 100
+"""Of one filter; SQLite takes no condition of any length."""
 _YES, _NO = ("true", "1", "yes", "on"), ("false", "0", "no", "off", "")
 
 
@@ -42,7 +44,10 @@ class Query:
     def texts(self, *names: str) -> tuple[str, ...]:
         """All values under these names, also as comma text or a JSON list."""
         given = [value for name in names for value in self._values.get(name, ())]
-        return calls.comma(part for value in given for part in _unlisted(_clean_text(value)))
+        found = calls.comma(part for value in given for part in _unlisted(_clean_text(value)))
+        if len(found) > _MOST_VALUES:
+            raise Invalid(f"{names[0]} takes at most {_MOST_VALUES} values", field=names[0])
+        return found
 
     def number(self, *names: str, default: int, low: int = 0, high: int = 2**31) -> int:
         """A whole number within bounds."""
@@ -137,7 +142,7 @@ def _unlisted(value: str) -> list[str]:
     if value.lstrip().startswith("["):
         try:
             decoded = msgspec.json.decode(value)
-        except msgspec.DecodeError:
+        except (msgspec.DecodeError, RecursionError):
             return [value]
         return [str(item) for item in decoded if item is not None]
     return [value]
@@ -151,7 +156,7 @@ def _clean(value: object) -> object:
     match value:
         case str():
             return _clean_text(value)
-        case list():
+        case list() | tuple():
             return [_clean(item) for item in value]
         case dict():
             return {_clean(name): _clean(item) for name, item in value.items()}

@@ -47,7 +47,9 @@ async def refused(request: Request, error: Exception) -> Response:
         405: f"{request.url.path} does not take {request.method}",
         413: "the body is over the limit",
     }.get(error.status_code, str(error.detail))
-    return respond(Problem(what, code), error.status_code)
+    response = respond(Problem(what, code), error.status_code)
+    response.headers.update(error.headers or {})
+    return response
 
 
 async def unexpected(request: Request, error: Exception) -> Response:

@@ -63,7 +63,9 @@ class Done(msgspec.Struct, frozen=True):
 
 def _params(**values: object) -> tuple[tuple[str, str], ...]:
     """Query parameters: None and empty ones left out, lists as comma text, the original's names."""
-    return tuple((name, _text(value)) for name, value in values.items() if value not in (None, "", (), False))
+    return tuple(
+        (name, _text(value)) for name, value in values.items() if value is not False and value not in (None, "", ())
+    )
 
 
 def _text(value: object) -> str:

@@ -142,7 +142,7 @@ def items(column: str | None) -> tuple[str, ...]:
         return ()
     try:
         value = msgspec.json.decode(column)
-    except (msgspec.DecodeError, UnicodeError):
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
         return (column,)
     if not isinstance(value, list):
         return (column,) if not isinstance(value, str) else ((value,) if value else ())

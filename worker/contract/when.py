@@ -5,18 +5,19 @@ import re
 
 _DATE = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})")
 _MILLISECONDS = re.compile(r"\d{12,14}")
-_LAST_MS = dt.timedelta(milliseconds=1)
+_EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+_MS = dt.timedelta(milliseconds=1)
 
 
 def epoch_ms(moment: dt.datetime) -> int:
     """Milliseconds since 1970 of a moment that knows its zone, rounded down."""
-    return (moment - dt.datetime(1970, 1, 1, tzinfo=dt.UTC)) // dt.timedelta(milliseconds=1)
+    return (moment - _EPOCH) // _MS
 
 
 def at_ms(epoch: int, zone: dt.tzinfo | None = None) -> dt.datetime:
     """The moment in a zone, by default this machine's. Epochs outside the years 1 to 9999 give the nearest."""
     bounded = min(max(epoch, -62_000_000_000_000), 253_000_000_000_000)
-    return dt.datetime.fromtimestamp(0, dt.UTC).__add__(dt.timedelta(milliseconds=bounded)).astimezone(zone)
+    return (_EPOCH + bounded * _MS).astimezone(zone)
 
 
 def iso_utc(epoch: int) -> str:
@@ -35,9 +36,10 @@ def parse_range(text: str, zone: dt.tzinfo | None = None) -> tuple[int, int] | N
         return int(text), int(text)
     try:
         if day := _DATE.fullmatch(text):
-            start = dt.datetime(*(int(part) for part in day.groups()))  # type: ignore[arg-type]  # noqa: DTZ001
-            after = start + dt.timedelta(days=1)
-            return epoch_ms(_in_zone(start, zone)), epoch_ms(_in_zone(after, zone) - _LAST_MS)
+            date = dt.date(*(int(part) for part in day.groups()))
+            # Where clocks go back at midnight the last hour comes twice: the day ends with the second.
+            start, last = dt.datetime.combine(date, dt.time.min), dt.datetime.combine(date, dt.time.max.replace(fold=1))
+            return epoch_ms(_in_zone(start, zone)), epoch_ms(_in_zone(last, zone))
         moment = dt.datetime.fromisoformat(text)
         if not any(char in text for char in ":T "):
             return None

@@ -4,7 +4,7 @@ import datetime as dt
 from collections.abc import Iterator
 from itertools import groupby
 
-from worker.contract.records import RecordKind
+from worker.contract.records import RecordKind, parse_key
 from worker.contract.search import Entry, Timeline
 from worker.contract.tokens import shown_tokens
 from worker.present import marks
@@ -45,7 +45,7 @@ def _anchor(timeline: Timeline) -> Entry | None:
     if timeline.anchor_index is None:
         return None
     entry = timeline.entries[timeline.anchor_index]
-    return entry if timeline.anchor.lstrip("#").upper() == str(entry.key) else None
+    return entry if parse_key(timeline.anchor) == entry.key else None
 
 
 def _days(timeline: Timeline, zone: dt.tzinfo | None) -> Iterator[str]:

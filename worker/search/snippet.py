@@ -47,7 +47,8 @@ class Highlighter:
                 if spans:
                     return Snippet(cut, spans)
                 near = self._near.search(text, near.start() + _WIDTH, _SCANNED) if self._near else None
-        return Snippet(_cut(texts[0], 0)) if texts else Snippet("")
+        beginning = _cut(texts[0], 0) if texts else ""
+        return Snippet(beginning, self.spans(beginning))
 
     def _found(self, text: str) -> Iterator[tuple[int, int]]:
         for start, end, words in analysis.pieces(text):

@@ -59,7 +59,8 @@ def words(text: str, *, run_ends: bool = True) -> list[str]:
         elif word.islower() and word.isalnum():
             found.append(word)
         else:
-            found.extend(_identifier(word))
+            # Long ones are blobs that do not come again, and would fill the memory.
+            found.extend(_identifier(word) if len(word) <= _LONGEST_WHOLE else _parts(word))
     return found
 
 

@@ -81,6 +81,15 @@ class Database:
 
 def _connect(path: Path, busy_ms: int) -> sqlite3.Connection:
     connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    try:
+        _set_up(connection, busy_ms)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _set_up(connection: sqlite3.Connection, busy_ms: int) -> None:
     # Bytes that are no UTF-8, once written by another program, must not hide the row they stand in.
     connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
     connection.row_factory = sqlite3.Row
@@ -88,7 +97,6 @@ def _connect(path: Path, busy_ms: int) -> sqlite3.Connection:
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute("PRAGMA journal_size_limit = 4194304")
-    return connection
 
 
 def _prepare(connection: sqlite3.Connection, path: Path) -> None:
@@ -121,16 +129,17 @@ def _create(connection: sqlite3.Connection) -> None:
 
 def _refuse_older(connection: sqlite3.Connection) -> None:
     """Errors: ``Unavailable`` for a file whose tables lack a column that we read."""
-    scratch = sqlite3.connect(":memory:")
-    for name in ("sdk_sessions", "observations", "session_summaries", "user_prompts"):
-        scratch.execute(f"CREATE TABLE {name} ({schema.TABLES[name]})")
-        wanted, present = ({row[1] for row in c.execute(f"PRAGMA table_info({name})")} for c in (scratch, connection))
-        if missing := sorted(wanted - present):
-            raise Unavailable(
-                f"this database was made by an older claude-mem (its {name} lack {', '.join(missing)}); "
-                "start claude-mem 13.25 on it once, which brings it up to date"
+    with contextlib.closing(sqlite3.connect(":memory:")) as scratch:
+        for name in ("sdk_sessions", "observations", "session_summaries", "user_prompts"):
+            scratch.execute(f"CREATE TABLE {name} ({schema.TABLES[name]})")
+            wanted, present = (
+                {row[1] for row in one.execute(f"PRAGMA table_info({name})")} for one in (scratch, connection)
             )
-    scratch.close()
+            if missing := sorted(wanted - present):
+                raise Unavailable(
+                    f"this database was made by an older claude-mem (its {name} lack {', '.join(missing)}); "
+                    "start claude-mem 13.25 on it once, which brings it up to date"
+                )
 
 
 @contextlib.contextmanager
@@ -138,11 +147,11 @@ def _transaction(connection: sqlite3.Connection, kind: str) -> Iterator[None]:
     connection.execute(f"BEGIN {kind}")
     try:
         yield
+        connection.execute("COMMIT")
     except BaseException:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         raise
-    connection.execute("COMMIT")
 
 
 @contextlib.contextmanager

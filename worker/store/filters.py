@@ -68,9 +68,10 @@ _CONCEPTS = (
 
 def _files(paths: Sequence[str]) -> tuple[str, Sequence[object]]:
     """Any of the paths is part of any path of the record; letter case does not matter."""
-    patterns = ["%" + path.replace("!", "!!").replace("%", "!%").replace("_", "!_") + "%" for path in paths]
-    like = " OR ".join("f.value LIKE ? ESCAPE '!'" for _ in patterns)
-    tests, values = [], []
+    # Not LIKE: it refuses long patterns.
+    parts = " OR ".join("instr(lower(f.value), lower(?))" for _ in paths)
+    tests: list[str] = []
+    values: list[object] = []
     for code, table, columns in (
         (_OBSERVATION, "observations", ("o.files_read", "o.files_modified")),
         (_SUMMARY, "session_summaries", ("o.files_read", "o.files_edited")),
@@ -78,7 +79,7 @@ def _files(paths: Sequence[str]) -> tuple[str, Sequence[object]]:
         for column in columns:
             each = _EACH.format(column=column)
             tests.append(
-                f"d.kind = {code} AND EXISTS (SELECT 1 FROM {table} o, {each} f WHERE o.id = d.record_id AND ({like}))"
+                f"d.kind = {code} AND EXISTS (SELECT 1 FROM {table} o, {each} f WHERE o.id = d.record_id AND ({parts}))"
             )
-            values += patterns
+            values += paths
     return "(" + " OR ".join(f"({test})" for test in tests) + ")", values

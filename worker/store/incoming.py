@@ -4,6 +4,7 @@ Tolerant where nothing is lost by it (numbers as text, lists where JSON text is 
 where a row could not be told from another: then the error names the row and the key.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -13,6 +14,8 @@ from worker.contract.errors import Invalid
 from worker.contract.when import iso_utc, parse_range
 
 Row = dict[str, Any]
+
+_DIGITS = re.compile(r"[0-9]{1,19}")
 
 
 def session(raw: Mapping[str, Any], place: str) -> Row:
@@ -30,7 +33,7 @@ def session(raw: Mapping[str, Any], place: str) -> Row:
     completed = _moment(raw, "completed_at", place) if done else (None, None)
     return {
         "content_session_id": content,
-        "memory_session_id": _text(raw, "memory_session_id", place),
+        "memory_session_id": _text(raw, "memory_session_id", place) or None,
         "project": _text(raw, "project", place) or "",
         "platform_source": _text(raw, "platform_source", place),
         "user_prompt": _text(raw, "user_prompt", place),
@@ -110,7 +113,7 @@ def _text(raw: Mapping[str, Any], key: str, place: str) -> str | None:
 
 def _count(raw: Mapping[str, Any], key: str, place: str) -> int | None:
     value = raw.get(key)
-    if isinstance(value, str) and value.strip().isascii() and value.strip().isdigit():
+    if isinstance(value, str) and _DIGITS.fullmatch(value.strip()):
         value = int(value)
     if isinstance(value, float) and value.is_integer():
         value = int(value)
@@ -152,7 +155,7 @@ def _json(raw: Mapping[str, Any], key: str, place: str) -> str | None:
 def _decoded(text: str) -> object:
     try:
         return msgspec.json.decode(text)
-    except (msgspec.DecodeError, UnicodeError):
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
         return None
 
 

@@ -3,7 +3,7 @@
 import sqlite3
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from worker.contract.records import Observation, Prompt, Record, RecordKind, Summary, items
 from worker.contract.tokens import estimate_tokens
@@ -15,6 +15,9 @@ CODES: dict[RecordKind, int] = {RecordKind.PROMPT: 0, RecordKind.OBSERVATION: 1,
 KINDS: dict[int, RecordKind] = {code: kind for kind, code in CODES.items()}
 
 _TITLE_CHARS = 200
+_NUMBERS = frozenset(
+    ("id", "session_db_id", "prompt_number", "created_at_epoch", "discovery_tokens", "relevance_count", "synced_at")
+)
 
 SELECTS: dict[RecordKind, str] = {
     RecordKind.OBSERVATION: """SELECT r.*, s.platform_source, s.content_session_id AS content_id FROM observations r
@@ -32,7 +35,7 @@ the session, which no record but a prompt holds."""
 
 
 def to_observation(row: sqlite3.Row) -> Observation:
-    """A row of ``SELECTS`` as a record. Values are taken as they are: one odd value must not hide a record."""
+    """A row of ``SELECTS`` as a record."""
     return _build(Observation, row)
 
 
@@ -59,7 +62,20 @@ def to_record(kind: RecordKind, row: sqlite3.Row) -> Record:
 
 def _build(kind: type[R], row: sqlite3.Row) -> R:
     present = row.keys()
-    return kind(**{name: row[name] for name in kind.__struct_fields__ if name in present})
+    return kind(**{name: _typed(name, row[name]) for name in kind.__struct_fields__ if name in present})
+
+
+def _typed(name: str, value: object) -> Any:
+    """A value of the record's type: SQLite keeps whatever a program wrote, and one odd value must not hide a row."""
+    if name not in _NUMBERS:
+        return value if value is None or isinstance(value, str) else _decoded(value)
+    if value is None or isinstance(value, int):
+        return 0 if value is None and name == "created_at_epoch" else value
+    return int(value) if isinstance(value, float) and abs(value) < 2**53 else 0
+
+
+def _decoded(value: object) -> str:
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
 
 
 @dataclass(frozen=True, slots=True)

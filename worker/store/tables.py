@@ -5,11 +5,13 @@ the store's threads.
 """
 
 import asyncio
+import logging
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
+from worker.contract.errors import MemError
 from worker.store import search_index
 from worker.store.changes import Change, ChangeFeed
 from worker.store.database import Database
@@ -19,6 +21,7 @@ T = TypeVar("T")
 Connection = sqlite3.Connection
 """What the functions of this package take; other packages name it without knowing SQLite."""
 
+_log = logging.getLogger("worker.store")
 _WATCH_S = 1.0
 _BACKLOG_ROWS = 200
 """Rows of a backlog indexed in one transaction: short enough that a write of ours never waits long behind it."""
@@ -50,8 +53,9 @@ class Store:
         """The result of ``work``, committed and indexed; listeners are told after the commit."""
 
         def work_and_index(connection: sqlite3.Connection) -> tuple[T, list[Change]]:
+            backlog = search_index.mark(connection) if self._backlog else 0
             result = work(connection)
-            return result, [] if self._backlog else search_index.drain(connection)
+            return result, search_index.drain(connection, after=backlog)
 
         result, changes = await self._database.write(work_and_index)
         self.feed.tell(changes)
@@ -59,14 +63,22 @@ class Store:
 
     async def catch_up(self) -> None:
         """Index what was there before us, newest first, then what other programs write, for as long as we run."""
-        while self._backlog:
-            # Nothing of this is news, so nobody is told.
-            await self._database.write(lambda connection: search_index.drain(connection, limit=_BACKLOG_ROWS))
-            self._backlog = await self._database.read(search_index.queued)
+        trouble = ""
         while True:
+            try:
+                while self._backlog:
+                    # Nothing of this is news, so nobody is told.
+                    await self._database.write(lambda connection: search_index.drain(connection, limit=_BACKLOG_ROWS))
+                    self._backlog = await self._database.read(search_index.queued)
+                if await self._database.read(search_index.queued):
+                    self.feed.tell(await self._database.write(search_index.drain))
+                trouble = ""
+            except MemError as error:
+                # Another program may hold the file for long; what it writes is still to be indexed afterwards.
+                if error.message != trouble:
+                    _log.warning("the index falls behind: %s", error.message)
+                trouble = error.message
             await asyncio.sleep(_WATCH_S)
-            if await self._database.read(search_index.queued):
-                self.feed.tell(await self._database.write(search_index.drain))
 
     async def close(self) -> None:
         """Finish and close the file."""

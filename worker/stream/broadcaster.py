@@ -46,6 +46,8 @@ class Listener:
     async def frames(self, resync: Callable[[], bytes]) -> AsyncIterator[bytes]:
         """What was queued, in order; a comment when nothing comes for 15 s; until closed."""
         while True:
+            # First of all, so that what is offered while a frame is being sent is not slept over.
+            self._ready.clear()
             if self._overrun:
                 self._overrun = False
                 yield resync()
@@ -53,7 +55,6 @@ class Listener:
                 yield self._frames.popleft()
             if self._closed:
                 return
-            self._ready.clear()
             try:
                 async with asyncio.timeout(KEEP_ALIVE_S):
                     await self._ready.wait()

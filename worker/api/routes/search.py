@@ -15,6 +15,7 @@ from worker.present.index_table import index_table
 from worker.present.lean import lean_row, row
 from worker.present.timeline_table import timeline_table
 from worker.store import observations
+from worker.store.sessions import normalised_platform
 
 MOST = 1000
 """Entries in one answer."""
@@ -139,7 +140,8 @@ def _chosen(found: list[Observation], asked: dict[str, object]) -> list[Observat
     order = asked.get("orderBy") or Order.DATE_DESC.value
     if order not in ("date_desc", "date_asc"):
         raise Invalid("orderBy must be date_desc or date_asc", field="orderBy")
-    project, platform = asked.get("project"), asked.get("platformSource") or asked.get("platform_source")
+    project, source = asked.get("project"), asked.get("platformSource") or asked.get("platform_source")
+    platform = normalised_platform(str(source)) if source else None
     kept = [
         record
         for record in found

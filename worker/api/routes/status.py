@@ -65,8 +65,12 @@ def routes(services: Services) -> list[Route]:
 
     async def shutdown(request: Request) -> Response:
         response = respond({"status": "shutting_down"})
-        response.background = BackgroundTask(services.stop)
+        response.background = BackgroundTask(stop)
         return response
+
+    async def stop() -> None:
+        # A coroutine stays on the loop's thread, to which the streams belong.
+        services.stop()
 
     return [
         Route(calls.HEALTH, health),

@@ -36,6 +36,8 @@ def routes(services: Services) -> list[Route]:
                     yield frame
 
         headers = {"Cache-Control": "no-cache", "Connection": "keep-alive", "X-Accel-Buffering": "no"}
+        if request.method == "HEAD":
+            return Response(media_type="text/event-stream", headers=headers)
         return StreamingResponse(frames(), media_type="text/event-stream", headers=headers)
 
     return [Route(calls.STREAM, stream)]
