@@ -211,8 +211,18 @@ def test_a_reader_that_has_enough(env: dict[str, str], worker: FakeWorker) -> No
             assert process.stderr.read() == b""
 
 
-@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
-@pytest.mark.parametrize("words", ["search token", "search token --json", "worker status", "mcp </dev/null", "--help"])
+@pytest.mark.parametrize(
+    ("words", "closed"),
+    [
+        ("search token", "<&-"),
+        ("search token", ">&-"),
+        ("search token", "2>&-"),
+        ("search token --json", "<&- >&- 2>&-"),
+        ("worker status", "<&- >&- 2>&-"),
+        ("mcp", "<&- >&- 2>&-"),
+        ("--help", ">&-"),
+    ],
+)
 def test_closed_streams(env: dict[str, str], worker: FakeWorker, words: str, closed: str) -> None:
     done = subprocess.run(f"{SCRIPT} {words} {closed}", shell=True, env=env, capture_output=True, timeout=30)
     assert done.returncode == 0
