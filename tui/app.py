@@ -8,6 +8,7 @@ from textual.app import App
 from textual.worker import Worker, WorkerState
 
 from tui import messages, styles
+from tui.cells.glyphs import ASCII
 from tui.cells.look import Look
 from tui.gateway import Gateway
 from tui.screens import themes
@@ -73,6 +74,8 @@ class MemoryApp(App[None]):
             self.theme = themes.DARK.name
         if self.no_color or self.console.color_system in (None, "standard"):
             self.add_class("-few-colours")
+        if self._look.glyphs is ASCII:
+            self.add_class("-ascii")
         self.store.subscribe(self._changed)
         self.push_screen(self.workspace)
         self.call_after_refresh(self._link_up)
@@ -206,14 +209,11 @@ class MemoryApp(App[None]):
         self.say("")
         getattr(self, f"_want_{message.action}")(message.place)
 
-    def _want_search(self, place: str) -> None:
-        self.workspace.search.box.focus()
+    def _want_hush(self, place: str) -> None:
+        """Nothing but that the last word is over."""
 
     def _want_leave_box(self, place: str) -> None:
-        if not self.state.rows.total and not self.state.waiting:
-            self.say("no hits to go to; Esc empties the box")
-            return
-        self.workspace.hits.focus()
+        self.say("no hits to go to; Esc empties the box")
 
     def _want_clear(self, place: str) -> None:
         box = self.workspace.search.box
@@ -327,12 +327,6 @@ class MemoryApp(App[None]):
         self.workspace.search.box.value = ""
         self.workspace.hits.focus()
         self._link_up()
-
-    def _want_pane(self, place: str) -> None:
-        self.workspace.go(1)
-
-    def _want_pane_back(self, place: str) -> None:
-        self.workspace.go(-1)
 
     def _want_theme(self, place: str) -> None:
         self.theme = themes.LIGHT.name if self.current_theme.dark else themes.DARK.name

@@ -13,13 +13,18 @@ BOX, LIST, PREVIEW, RECORD, GUIDE, ANYWHERE = "box", "list", "preview", "record"
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """name: what is asked for. keys: Textual's names. places: where they work. label: for the footer. help: a line."""
+    """name: what is asked for. keys: Textual's names. places: where they work. label: for the footer. help: a line.
+
+    at_once: done before the next key is handed on, because it decides who gets that key: what is typed ahead of a slow
+    line would otherwise end up in the wrong place.
+    """
 
     name: str
     keys: tuple[str, ...]
     places: tuple[str, ...]
     label: str
     help: str
+    at_once: bool = False
 
     @property
     def shown(self) -> str:
@@ -40,8 +45,8 @@ _SHOWN = {
 }  # fmt: skip
 
 KEYMAP = (
-    Action("search", ("slash",), (LIST, PREVIEW), "search", "go to the search box"),
-    Action("leave_box", ("down", "enter"), (BOX,), "to the hits", "from the search box to the hits"),
+    Action("search", ("slash",), (LIST, PREVIEW), "search", "go to the search box", at_once=True),
+    Action("leave_box", ("down", "enter"), (BOX,), "to the hits", "from the search box to the hits", at_once=True),
     Action("clear", ("escape",), (BOX,), "clear", "empty the search box, then leave it"),
     Action("down", ("j", "down"), (LIST, PREVIEW, RECORD, GUIDE), "down", "one down"),
     Action("up", ("k", "up"), (LIST, PREVIEW, RECORD, GUIDE), "up", "one up"),
@@ -57,8 +62,8 @@ KEYMAP = (
     Action("kinds", ("t",), (LIST, PREVIEW), "kind", "all kinds, observations, sessions, prompts"),
     Action("refresh", ("r",), (LIST, PREVIEW), "refresh", "bring in what is new; after a failure, try again"),
     Action("demo", ("d",), (LIST, PREVIEW), "demo", "the demo memory, while yours is empty, and back"),
-    Action("pane", ("tab",), (BOX, LIST, PREVIEW), "pane", "next pane"),
-    Action("pane_back", ("shift+tab",), (BOX, LIST, PREVIEW), "pane", "the one before"),
+    Action("pane", ("tab",), (BOX, LIST, PREVIEW), "pane", "next pane", at_once=True),
+    Action("pane_back", ("shift+tab",), (BOX, LIST, PREVIEW), "pane", "the one before", at_once=True),
     Action("theme", ("T",), (LIST, PREVIEW), "light or dark", "dark or light colours"),
     Action("guide", ("question_mark", "f1"), (LIST, PREVIEW, RECORD), "keys", "this help"),
     Action(
@@ -84,6 +89,11 @@ GROUPS = (
 def at(place: str) -> tuple[Action, ...]:
     """The actions that work in a place."""
     return tuple(action for action in KEYMAP if place in action.places)
+
+
+def at_once() -> tuple[Action, ...]:
+    """The actions that decide who gets the next key."""
+    return tuple(action for action in KEYMAP if action.at_once)
 
 
 def named(name: str) -> Action:

@@ -44,8 +44,8 @@ def head(wide: Columns, *, order: str) -> list[Piece]:
     """The line above the columns."""
     text = "  "
     text += fit.right("id", wide.key) + " " if wide.key else ""
-    text += fit.left(order, wide.when) + " " if wide.when else ""
-    text += "  " + fit.left("title", wide.title)
+    text += fit.left(order, wide.when, "") + " " if wide.when else ""
+    text += "  " + fit.left("title", wide.title, "")
     text += " " + fit.left("project", wide.project) if wide.project else ""
     text += " " + fit.right("~Read", wide.read) if wide.read else ""
     text += " " + fit.right("Work", wide.work) if wide.work else ""

@@ -1,11 +1,14 @@
 """The workspace: search box, the set over time, list or timeline, preview."""
 
+from typing import ClassVar
+
 from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
 from textual.containers import Container, Vertical
 from textual.screen import Screen
 from textual.widget import Widget
 
-from tui import keymap
+from tui import keymap, messages
 from tui.cells import row
 from tui.cells.look import Look
 from tui.state.model import View, ViewState
@@ -26,6 +29,11 @@ class Workspace(Screen[None]):
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (64, "-stacked"), (110, "-wide")]
     VERTICAL_BREAKPOINTS = [(0, "-low"), (18, "-short"), (30, "-tall")]
     AUTO_FOCUS = "#hits"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(",".join(action.keys), f"at_once('{action.name}')", action.label, id=f"workspace.{action.name}",
+                show=False, priority=True)
+        for action in keymap.at_once()
+    ]  # fmt: skip
 
     def __init__(self, look: Look, state: ViewState) -> None:
         super().__init__()
@@ -92,13 +100,31 @@ class Workspace(Screen[None]):
         place = getattr(self.focused, "PLACE", keymap.LIST)
         return str(place)
 
-    def go(self, step: int) -> None:
-        """The focus on the next pane, or the one before."""
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Keys that work in one pane are left to the others."""
+        return action != "at_once" or self.place in keymap.named(str(parameters[0])).places
+
+    def action_at_once(self, name: str) -> None:
+        """Move the focus, before the next key."""
+        self.post_message(messages.Wanted("hush", self.place))
+        match name:
+            case "search":
+                self.set_focus(self.search.box)
+            case "leave_box" if self._state.rows.total or self._state.waiting:
+                self.set_focus(self.hits)
+            case "leave_box":
+                self.post_message(messages.Wanted(name, self.place))
+            case "pane":
+                self._go(1)
+            case "pane_back":
+                self._go(-1)
+
+    def _go(self, step: int) -> None:
         panes: list[Widget] = [self.search.box, self.hits]
         if self.preview.region.height:
             panes.append(self.preview)
         here = panes.index(self.focused) if self.focused in panes else 1
-        panes[(here + step) % len(panes)].focus()
+        self.set_focus(panes[(here + step) % len(panes)])
 
     def _show_head(self) -> None:
         timeline = self._state.view is View.TIMELINE

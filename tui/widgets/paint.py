@@ -25,6 +25,7 @@ def bindings(place: str) -> list[BindingType]:
     return [
         Binding(",".join(action.keys), f"act('{action.name}')", action.label, id=f"{place}.{action.name}", show=False)
         for action in keymap.at(place)
+        if not action.at_once
     ]
 
 

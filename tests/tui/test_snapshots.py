@@ -1,0 +1,80 @@
+"""Each screen as a grid of text, in three sizes. `UPDATE_SNAPSHOTS=1` writes them anew."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.tui.memory import many
+from tests.tui.stage import Stage
+from tui.cells.glyphs import ASCII
+from worker.contract.events import StreamEvent
+
+FOLDER = Path(__file__).parent / "__snapshots__"
+SIZES = [(120, 36), (80, 24), (50, 20)]
+
+
+def check(name: str, stage: Stage) -> None:
+    """The screen is as it was stored."""
+    path = FOLDER / f"{name}-{stage.app.size.width}x{stage.app.size.height}.txt"
+    text = stage.text + "\n"
+    if os.environ.get("UPDATE_SNAPSHOTS"):
+        FOLDER.mkdir(exist_ok=True)
+        path.write_text(text)
+    assert text == path.read_text(), f"{path.name} differs; UPDATE_SNAPSHOTS=1 writes it anew"
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_list_search_timeline_record_guide(size: tuple[int, int]) -> None:
+    async with Stage(size=size) as stage:
+        check("list", stage)
+        await stage.press("slash", *"session")
+        await stage.until(lambda: stage.state.answered is not None and stage.state.answered.text == "session")
+        await stage.settled()
+        check("search", stage)
+        await stage.press("escape", "escape")
+        await stage.settled()
+        await stage.press("j", "j", "j", "j", "i")
+        await stage.settled()
+        check("timeline", stage)
+        await stage.press("i")
+        await stage.settled()
+        await stage.press("g", "enter")
+        await stage.settled()
+        check("record", stage)
+        await stage.press("q", "question_mark")
+        await stage.settled()
+        check("guide", stage)
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_first_run_and_demo(size: tuple[int, int]) -> None:
+    async with Stage([], demo_records=many(40), size=size) as stage:
+        check("first-run", stage)
+        await stage.press("d")
+        await stage.until(lambda: "Finding number 40" in stage.text)
+        await stage.settled()
+        check("demo", stage)
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_no_hits_badge_and_lost(size: tuple[int, int]) -> None:
+    async with Stage(size=size, project="farm-api") as stage:
+        for _ in range(12):
+            stage.client.stream.put_nowait(StreamEvent(type="new_observation", observation={}))
+        await stage.until(lambda: stage.state.fresh == 12)
+        check("badge", stage)
+        await stage.press("slash", *"zebra")
+        await stage.until(lambda: "No hits" in stage.text)
+        await stage.settled()
+        check("no-hits", stage)
+        stage.client.stream.put_nowait(None)
+        stage.app._gateway._pause_s = lambda attempt: 3600
+        await stage.until(lambda: "Connection lost" in stage.text)
+        check("lost", stage)
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_ascii(size: tuple[int, int]) -> None:
+    async with Stage(many(40), size=size, glyphs=ASCII) as stage:
+        check("ascii", stage)

@@ -1,0 +1,131 @@
+"""The app in a real process on a real pty: what it writes, and what a terminal makes of it."""
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.tui.fake_worker import FakeWorker
+from tests.tui.memory import Memory, many
+from tests.tui.terminal import ROOT, Terminal
+
+TERMS = [
+    {"TERM": "xterm-256color", "COLORTERM": "truecolor"},
+    {"TERM": "linux"},
+    {"TERM": "xterm-256color", "COLORTERM": "truecolor", "NO_COLOR": "1"},
+]
+IDLE_S = 3.0
+
+
+def _environ(home: str, port: int, **more: str) -> dict[str, str]:
+    return {
+        "PATH": os.environ["PATH"], "HOME": home, "LANG": "C.UTF-8", "TZ": "UTC", "TERM": "xterm-256color",
+        "CLAUDE_MEM_DATA_DIR": home, "CLAUDE_MEM_WORKER_PORT": str(port), **more,
+    }  # fmt: skip
+
+
+@contextmanager
+def running(
+    *flags: str, size: tuple[int, int] = (80, 24), rows: int = 10_000, term: dict[str, str] | None = None
+) -> Iterator[Terminal]:
+    """The app before a worker with so many rows, its first preview shown."""
+    with tempfile.TemporaryDirectory() as home, FakeWorker(Memory(many(rows), data_dir=home)) as worker:
+        argv = ["-m", "tui", *flags]
+        with Terminal(argv, _environ(home, worker.port, **(term or {})), size=size) as terminal:
+            terminal.until(lambda text: f"About this: Finding number {rows}" in text or size[0] < 64)
+            terminal.until(lambda text: f"Finding number {rows}" in text)
+            terminal.read(quiet_s=0.3)
+            yield terminal
+
+
+@pytest.mark.parametrize("term", TERMS, ids=["truecolor", "linux", "no-color"])
+def test_readable_silent_and_thrifty(term: dict[str, str]) -> None:
+    """R230, and the byte budgets: 0 idle, 600 a step, 3.5 kB a screenful."""
+    with running(term=term) as terminal:
+        text = terminal.text
+        assert "claude-mem  all projects" in text
+        assert "10,000 records" in text
+        assert "▌ 10000" in text
+        _is_legible(terminal)
+        assert terminal.read(quiet_s=IDLE_S) == b""
+
+        steps = []
+        for _ in range(8):
+            terminal.send("j")
+            steps.append(len(terminal.read(quiet_s=0.04)))
+        # The preview may have caught up with one of the steps; that is not the step's own.
+        assert sorted(steps)[4] <= 600, steps
+        terminal.until(lambda text: "About this: Finding number 9992" in text)
+        terminal.read(quiet_s=0.2)
+
+        terminal.send("\x1b[6~")
+        page = terminal.read(quiet_s=0.04)
+        assert 0 < len(page) <= 3500
+        terminal.until(lambda text: "About this: Finding number 9983" in text)
+
+        terminal.send("q")
+        assert terminal.process.wait(10) == 0
+
+
+def _is_legible(terminal: Terminal) -> None:
+    """No text in its own background's colour, and the cursor's line told apart without colour names."""
+    for number, line in enumerate(terminal.text.splitlines()):
+        if line.strip():
+            assert all(fg != bg for fg, bg in terminal.reversed_or_coloured(number)), line
+
+
+def test_typing_in_a_terminal() -> None:
+    with running(rows=500) as terminal:
+        terminal.send("/")
+        terminal.send("cache")
+        terminal.until(lambda text: "hits · keyword" in text and "❯ cache" in text)
+        terminal.send("\x1b")
+        terminal.until(lambda text: "500 records" in text)
+        terminal.send("\x1b[B")
+        terminal.send("i")
+        terminal.until(lambda text: "timeline around" in text)
+
+
+@pytest.mark.parametrize("size", [(200, 60), (80, 24), (50, 20), (40, 12)])
+def test_any_size_and_ascii(size: tuple[int, int]) -> None:
+    with running("--ascii", "--no-mouse", size=size, rows=200, term={"TERM": "linux"}) as terminal:
+        assert terminal.text.isascii()
+        assert "q quit" in terminal.text
+
+
+def test_every_theme_of_textual_will_do() -> None:
+    for theme in ("nord", "textual-light", "ansi-dark"):
+        with running(rows=50, term={"TEXTUAL_THEME": theme}) as terminal:
+            assert "50 records" in terminal.text
+
+
+def test_no_terminal_is_refused_in_a_line() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "tui"], cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert len(done.stderr.splitlines()) == 1
+    assert "needs a terminal" in done.stderr
+
+
+def test_bad_settings_are_a_line_and_nothing_else(tmp_path: Path) -> None:
+    environ = _environ(str(tmp_path), 45990) | {"CLAUDE_MEM_WORKER_PORT": "many"}
+    with Terminal(["-m", "tui"], environ) as terminal:
+        assert terminal.process.wait(10) == 2
+        terminal.read(quiet_s=0.2)
+        assert "CLAUDE_MEM_WORKER_PORT must be a whole number" in terminal.text
+
+
+def test_somebody_else_on_the_port_is_a_banner(tmp_path: Path) -> None:
+    with (
+        FakeWorker(Memory([], data_dir="/elsewhere")) as worker,
+        Terminal(["-m", "tui"], _environ(str(tmp_path), worker.port), size=(120, 36)) as terminal,
+    ):
+        terminal.until(lambda text: "serves /elsewhere" in text and "Press r to try again" in text)
+        terminal.send("q")
+        assert terminal.process.wait(10) == 0
