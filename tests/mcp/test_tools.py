@@ -270,6 +270,9 @@ async def test_a_broken_start_is_told_and_not_waited_for(worker: FakeWorker) -> 
         words, wrong = await told(client, "search", {"query": "token"})
     assert wrong
     assert "broke off" in words
+    for thread in threading.enumerate():  # else its last words are those of the next test
+        if thread.name == "ensure-worker":
+            thread.join()
 
 
 async def test_calls_share_one_start() -> None:
