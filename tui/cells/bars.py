@@ -70,7 +70,7 @@ def axis(shape: Strip, room: int, look: Look, here_ms: int | None) -> list[tuple
     last = ""
     end = -2
     for cell in range(0, len(shape.heights), max(12, len(shape.heights) // 6)):
-        label = tick(look, int(shape.first_ms + cell * shape.step_ms), int(shape.step_ms))
+        label = tick(look, int(shape.first_ms + cell * shape.step_ms), int(len(shape.heights) * shape.step_ms))
         stop = cell + width(label)
         free = all(stop + 2 <= start or cell >= start + width(text) + 2 for start, _, text in line)
         if label != last and cell >= end + 2 and stop <= room and free:

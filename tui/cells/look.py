@@ -8,6 +8,8 @@ from tui.cells.glyphs import Glyphs
 from worker.contract.when import at_ms
 
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_DAYS_SHOWN_MS = 3 * 86_400_000
+_MONTHS_SHOWN_MS = 250 * 86_400_000
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 
 
@@ -57,11 +59,10 @@ def _date(look: Look, epoch_ms: int) -> str:
     return name if moment.year == now.year else f"{name} {moment.year}"
 
 
-def tick(look: Look, epoch_ms: int, step_ms: int) -> str:
-    """A moment on an axis whose buckets are ``step_ms`` long: `14:30`, `Wed 25`, `25 Nov`, `Nov 26`."""
-    moment, now = look.at(epoch_ms), look.at(look.now_ms())
-    if step_ms < 3_600_000:
+def tick(look: Look, epoch_ms: int, span_ms: int) -> str:
+    """A moment on an axis that is ``span_ms`` long: `Wed 14:30`, `25 Nov`, `Nov 2026`."""
+    moment = look.at(epoch_ms)
+    month = _MONTHS[moment.month - 1]
+    if span_ms < _DAYS_SHOWN_MS:
         return f"{_DAYS[moment.weekday()]} {clock(look, epoch_ms)}"
-    if moment.year != now.year:
-        return f"{_MONTHS[moment.month - 1]} {moment.year}"
-    return f"{moment.day} {_MONTHS[moment.month - 1]}"
+    return f"{moment.day} {month}" if span_ms < _MONTHS_SHOWN_MS else f"{month} {moment.year}"

@@ -40,12 +40,12 @@ def columns(room: int, *, key: int = 5, projects: bool = False) -> Columns:
     return Columns(key, when, max(room - fixed, 4), project, read, work)
 
 
-def head(wide: Columns, *, order: str) -> list[Piece]:
-    """The line above the columns."""
+def head(wide: Columns, *, order: str, title: str = "title") -> list[Piece]:
+    """The line above the columns. title: said above the titles."""
     text = "  "
     text += fit.right("id", wide.key) + " " if wide.key else ""
     text += fit.left(order, wide.when, "") + " " if wide.when else ""
-    text += "  " + fit.left("title", wide.title, "")
+    text += "  " + fit.left(title, wide.title, "")
     text += " " + fit.left("project", wide.project) if wide.project else ""
     text += " " + fit.right("~Read", wide.read) if wide.read else ""
     text += " " + fit.right("Work", wide.work) if wide.work else ""
@@ -105,11 +105,16 @@ def _title(entry: Entry, room: int, ellipsis: str, words: re.Pattern[str] | None
 
 
 def pattern(text: str, entry: Entry | None = None) -> re.Pattern[str] | None:
-    """What of a title answers to the words typed; the worker's own matches count too (it knows word stems)."""
-    found = {word.lower() for word in _WORD.findall(text) if len(word) > 1 or _WIDE_SCRIPT.search(word)}
-    if isinstance(entry, Hit) and found:
-        found |= {entry.snippet.text[start:end].lower() for start, end in entry.snippet.matches}
-    parts = sorted(
-        (re.escape(word) if _WIDE_SCRIPT.search(word) else r"\b" + re.escape(word)) for word in found if word
-    )
-    return re.compile("|".join(reversed(parts)), re.IGNORECASE) if parts else None
+    """What in a record answers to the words typed, as the worker found it (it knows word stems), else those words."""
+    found = {one_line(word).lower() for word in _matched(entry)}
+    found = found or {word.lower() for word in _WORD.findall(text) if len(word) > 1 or _WIDE_SCRIPT.search(word)}
+    words = sorted((word for word in found if word), key=len, reverse=True)
+    parts = [re.escape(word) if _WIDE_SCRIPT.search(word) else rf"\b{re.escape(word)}" for word in words]
+    return re.compile("|".join(parts), re.IGNORECASE) if parts else None
+
+
+def _matched(entry: Entry | None) -> list[str]:
+    if not isinstance(entry, Hit):
+        return []
+    spans = [entry.title[start:end] for start, end in entry.title_matches]
+    return spans + [entry.snippet.text[start:end] for start, end in entry.snippet.matches]

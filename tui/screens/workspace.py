@@ -53,8 +53,8 @@ class Workspace(Screen[None]):
         """From the top down."""
         yield self.header
         yield self.search
-        yield self.histogram
         yield self.banner
+        yield self.histogram
         with Container(id="body"):
             with Vertical(id="rows"):
                 yield self.head
@@ -89,6 +89,10 @@ class Workspace(Screen[None]):
     def on_resize(self) -> None:
         """Other columns."""
         self.call_after_refresh(self._show_head)
+
+    def on_viewed(self) -> None:
+        """Another day at the top of the timeline."""
+        self._show_head()
 
     def on_descendant_focus(self) -> None:
         """Other keys."""
@@ -128,4 +132,5 @@ class Workspace(Screen[None]):
 
     def _show_head(self) -> None:
         timeline = self._state.view is View.TIMELINE
-        self.head.draw([row.head(self.hits.columns(), order="time" if timeline else "when")])
+        title = self.hits.day if timeline else "title"
+        self.head.draw([row.head(self.hits.columns(), order="time" if timeline else "when", title=title)])

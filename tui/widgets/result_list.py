@@ -85,6 +85,13 @@ class ResultList(ScrollView, Acts, Painter, can_focus=True):
         """The columns as they are now, for the line above them."""
         return self._columns(self.scrollable_content_region.width)
 
+    @property
+    def day(self) -> str:
+        """Of the timeline: the day of the first line on the screen, whose heading may be above it."""
+        top = int(self.scroll_offset.y)
+        above = [line for line in self._lines[: top + 1] if isinstance(line, str)] if self._timeline else []
+        return above[-1] if above else ""
+
     def do_down(self) -> None:
         """One down."""
         self.post_message(messages.Moved(by=1))
