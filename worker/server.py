@@ -121,7 +121,8 @@ async def _open(settings: Settings, services: Services, server: _Server) -> None
     store.feed.subscribe(lambda changes: _tell(services.broadcaster, changes))
     services.opened = (store, Engine(store))
     with _pid_file(settings, services.now_ms()):
-        await store.catch_up()
+        # Lists that were read while the index was incomplete are to be read again.
+        await store.catch_up(lambda: services.broadcaster.send({"type": "resync"}))
 
 
 def _tell(broadcaster: Broadcaster, changes: Sequence[Change]) -> None:

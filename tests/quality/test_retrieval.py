@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.processes import worker_process
+from tests.processes import running_worker
 
 SCORER = Path(__file__).parents[3] / "shared" / "retrieval" / "score.py"
 BARS = {
@@ -27,12 +27,24 @@ pytestmark = [
 
 def test_keyword_search_reaches_the_bars_with_all_sets_in_one_memory(tmp_path: Path) -> None:
     scores = tmp_path / "scores.json"
-    with worker_process(tmp_path / "memory") as worker:
+    with running_worker(tmp_path / "memory") as worker:
         for load in (["--load"], []):
             subprocess.run(
-                [sys.executable, str(SCORER), "--base", worker.url, "--half", "open", "--out", str(scores), *load],
+                [
+                    sys.executable,
+                    str(SCORER),
+                    "--base",
+                    f"http://127.0.0.1:{worker.port}",
+                    "--half",
+                    "open",
+                    "--out",
+                    str(scores),
+                    *load,
+                ],
                 check=True,
                 timeout=500,
             )
     reached = {name: (score["R@10"], score["nDCG@10"]) for name, score in json.loads(scores.read_text()).items()}
-    assert {name for name in BARS if reached[name][0] < BARS[name][0] or reached[name][1] < BARS[name][1]} == set(), reached
+    assert {name for name in BARS if reached[name][0] < BARS[name][0] or reached[name][1] < BARS[name][1]} == set(), (
+        reached
+    )

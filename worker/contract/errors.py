@@ -118,4 +118,5 @@ def from_body(status: int, body: bytes) -> MemError:
         return from_problem(msgspec.json.decode(body, type=Problem))
     except msgspec.MsgspecError:
         text = body[:200].decode("utf-8", "replace").strip()
-        return MemError(f"the worker answered {status}: {text}" if text else f"the worker answered {status}")
+        told = f"the worker answered {status}: {text}" if text else f"the worker answered {status}"
+        return Unavailable(told) if status == 503 else MemError(told)  # readiness has a form of its own

@@ -23,6 +23,7 @@ Connection = sqlite3.Connection
 
 _log = logging.getLogger("worker.store")
 _WATCH_S = 1.0
+_FIRST_ROWS = 1_500
 _BACKLOG_ROWS = 200
 """Rows of a backlog indexed in one transaction: short enough that a write of ours never waits long behind it."""
 
@@ -61,8 +62,11 @@ class Store:
         self.feed.tell(changes)
         return result
 
-    async def catch_up(self) -> None:
-        """Index what was there before us, newest first, then what other programs write, for as long as we run."""
+    async def catch_up(self, completed: Callable[[], None]) -> None:
+        """Index what was there before us, newest first, then what other programs write, for as long as we run.
+
+        completed: called once, when all that was there is indexed, if anything was left to do.
+        """
         trouble = ""
         while True:
             try:
@@ -70,6 +74,8 @@ class Store:
                     # Nothing of this is news, so nobody is told.
                     await self._database.write(lambda connection: search_index.drain(connection, limit=_BACKLOG_ROWS))
                     self._backlog = await self._database.read(search_index.queued)
+                    if not self._backlog:
+                        completed()
                 if await self._database.read(search_index.queued):
                     self.feed.tell(await self._database.write(search_index.drain))
                 trouble = ""
@@ -86,6 +92,11 @@ class Store:
 
 
 def open_store(path: Path) -> Store:
-    """The store in a file, made if it is not there. Errors: ``Unavailable`` with the reason."""
+    """The store in a file, made if it is not there. Errors: ``Unavailable`` with the reason.
+
+    The newest records are indexed before it is given, so that whoever looks first sees something.
+    """
     database = Database(path)
-    return Store(database, database.write_now(search_index.install))
+    if database.write_now(search_index.install):
+        database.write_now(lambda connection: search_index.drain(connection, limit=_FIRST_ROWS))
+    return Store(database, database.write_now(search_index.queued))
