@@ -13,7 +13,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the terminal app; the exit code. argv: with or without the `tui` that named it."""
     given = list(sys.argv[1:] if argv is None else argv)
     flags = _flags(given[1:] if given[:1] == ["tui"] else given)
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+    # Textual draws on standard error, so that one must be a terminal too.
+    if not all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):
         print("claude-mem tui: needs a terminal; use `claude-mem search` in scripts", file=sys.stderr)
         return 2
     try:

@@ -163,7 +163,8 @@ class MemoryApp(App[None]):
         slow.stop()
         self.tell(fact)
         if isinstance(fact, facts.Listed):
-            buckets = max(20, min(self.size.width - 2, 160))
+            # More than there are cells: the worker rounds the width of a bucket up, to days, weeks or months.
+            buckets = max(40, min(2 * self.size.width, 240))
             faceted = await self._gateway.faceted(need.seq, need.ask, buckets)
             if faceted is not None:
                 self.tell(faceted)

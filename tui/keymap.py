@@ -123,9 +123,10 @@ def footer(place: str, state: ViewState) -> list[tuple[str, str]]:
             ("open", "open"), ("earlier", "earlier"), ("later", "later"), ("swap", "list"), ("search", "search"),
             ("guide", "keys"), ("quit", "back"),
         )  # fmt: skip
+    kind = ("demo", "leave demo") if state.demo else ("kinds", "kind")
     last = ("back", "to the list") if place == PREVIEW else ("quit", "quit")
     return _pairs(
-        ("open", "open"), ("search", "search"), ("swap", "timeline"), ("scope", "project"), ("kinds", "kind"),
+        ("open", "open"), ("search", "search"), ("swap", "timeline"), ("scope", "project"), kind,
         ("refresh", "show new" if state.fresh else "refresh"), ("guide", "keys"), last,
     )  # fmt: skip
 

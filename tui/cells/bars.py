@@ -6,15 +6,17 @@ from tui.cells.fit import width
 from tui.cells.look import Look, full, tick
 from worker.contract.search import Facets
 
+_HAIR = 1e-6
+"""Less of a cell than rounding can make is none of it."""
 _FEW, _NARROW, _WIDE = 12, 2, 4
 """A bucket is at most four cells wide, and two where there are few: three days of memory are no skyline."""
 
 
 @dataclass(frozen=True, slots=True)
 class Strip:
-    """heights: a count for each cell. first_ms: the time at the left edge; step_ms: the time in one cell."""
+    """heights: records in each cell, of a bucket that lies in several its share. first_ms: the time at the left edge; step_ms: the time in one cell."""
 
-    heights: tuple[int, ...]
+    heights: tuple[float, ...]
     first_ms: int
     step_ms: float
 
@@ -32,20 +34,20 @@ def strip(facets: Facets, room: int) -> Strip | None:
     count = max(1, round((facets.buckets[-1].start_epoch_ms - first) / facets.bucket_ms) + 1)
     cells = min(room, count * (_WIDE if count >= _FEW else _NARROW))
     step_ms = facets.bucket_ms * count / cells
-    heights = [0] * cells
+    heights = [0.0] * cells
     for bucket in facets.buckets:
-        number = round((bucket.start_epoch_ms - first) / facets.bucket_ms)
-        start = min(number * cells // count, cells - 1)
-        for cell in range(start, max(start + 1, min((number + 1) * cells // count, cells))):
-            heights[cell] += bucket.count
+        begin = round((bucket.start_epoch_ms - first) / facets.bucket_ms) * cells / count
+        end = begin + cells / count
+        for cell in range(int(begin), min(cells, int(end - _HAIR) + 1)):
+            heights[cell] += bucket.count * (min(end, cell + 1) - max(begin, cell)) * count / cells
     return Strip(tuple(heights), first, step_ms)
 
 
 def rows(shape: Strip, bars: str, tall: int) -> list[str]:
     """The bars as ``tall`` lines, the upper one first. Anything but nothing shows at least the lowest bar."""
-    most = max(shape.heights) or 1
+    most = max(shape.heights) or 1.0
     levels = len(bars) * tall
-    filled = [0 if height == 0 else max(1, round(height / most * levels)) for height in shape.heights]
+    filled = [0 if height < _HAIR else max(1, round(height / most * levels)) for height in shape.heights]
     lines: list[str] = []
     for line in range(tall - 1, -1, -1):
         floor = line * len(bars)
