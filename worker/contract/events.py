@@ -12,7 +12,8 @@ class StreamEvent(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     """Any event. Types we do not know arrive too; ``id`` is the frame's, None if it had none.
 
     type: connected, initial_load, processing_status, new_observation, new_summary, new_prompt, session_started,
-    session_completed, observation_queued; of our own ``resync`` (events were lost: read the lists again).
+    session_completed, observation_queued; of our own changed_observation, changed_summary, changed_prompt,
+    record_deleted (``kind``, ``record_id``) and ``resync`` (events were lost: read the lists again).
     """
 
     type: str
@@ -27,4 +28,6 @@ class StreamEvent(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     queueDepth: int | None = None
     sessionDbId: int | None = None
     project: str | None = None
+    kind: str | None = None
+    record_id: int | None = None
     id: int | None = None

@@ -25,6 +25,18 @@ def iso_utc(epoch: int) -> str:
     return at_ms(epoch, dt.UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
+def wall_ms(moment: dt.datetime, zone: dt.tzinfo | None = None) -> int:
+    """Milliseconds since 1970 when clocks in a zone, by default this machine's, show a time that knows no zone.
+
+    A time that clocks pass over is taken as the moment when they change.
+    Errors: ``ValueError``, ``OverflowError`` beyond the years that the system can tell.
+    """
+    if zone is not None:
+        return epoch_ms(moment.replace(tzinfo=zone))
+    # Not astimezone(), which takes a time that clocks pass over for one an hour too early.
+    return int(moment.replace(microsecond=0).timestamp()) * 1000 + moment.microsecond // 1000
+
+
 def parse_range(text: str, zone: dt.tzinfo | None = None) -> tuple[int, int] | None:
     """First and last millisecond that a date text means, or None if it is none.
 
@@ -38,16 +50,12 @@ def parse_range(text: str, zone: dt.tzinfo | None = None) -> tuple[int, int] | N
         if day := _DATE.fullmatch(text):
             date = dt.date(*(int(part) for part in day.groups()))
             # Where clocks go back at midnight the last hour comes twice: the day ends with the second.
-            start, last = dt.datetime.combine(date, dt.time.min), dt.datetime.combine(date, dt.time.max.replace(fold=1))
-            return epoch_ms(_in_zone(start, zone)), epoch_ms(_in_zone(last, zone))
+            start, last = dt.datetime.combine(date, dt.time.min), dt.datetime.combine(date, dt.time(23, 59, 59, fold=1))
+            return wall_ms(start, zone), wall_ms(last, zone) + 999
         moment = dt.datetime.fromisoformat(text)
         if not any(char in text for char in ":T "):
             return None
-        epoch = epoch_ms(moment if moment.tzinfo else _in_zone(moment, zone))
+        epoch = epoch_ms(moment) if moment.tzinfo else wall_ms(moment, zone)
     except (ValueError, OverflowError):
         return None
     return epoch, epoch
-
-
-def _in_zone(moment: dt.datetime, zone: dt.tzinfo | None) -> dt.datetime:
-    return moment.replace(tzinfo=zone) if zone else moment.astimezone()

@@ -4,9 +4,11 @@ import datetime as dt
 from collections.abc import Iterable
 
 from worker.contract.search import Bucket
-from worker.contract.when import at_ms, epoch_ms
+from worker.contract.when import at_ms, wall_ms
 
 _MINUTE, _HOUR, _DAY = 60_000, 3_600_000, 86_400_000
+_FIRST_DAY = dt.date(2, 1, 1)
+"""Of the year 1, some zones cannot tell the beginning."""
 WIDTHS_MS = (5 * _MINUTE, 15 * _MINUTE, _HOUR, 6 * _HOUR, _DAY, 7 * _DAY, 28 * _DAY)
 
 
@@ -38,12 +40,11 @@ def start_of(epoch: int, width_ms: int, zone: dt.tzinfo | None = None) -> int:
         return epoch - epoch % width_ms
     moment = at_ms(epoch, zone)
     if width_ms < _DAY:
-        hours = width_ms // _HOUR
-        start = moment.replace(hour=moment.hour - moment.hour % hours, minute=0, second=0, microsecond=0)
-    else:
-        days = width_ms // _DAY
-        back = (moment.date().toordinal() - 1) % days
-        day = moment.date() - dt.timedelta(days=back)
-        start = dt.datetime.combine(day, dt.time())
-    naive = start.replace(tzinfo=None)
-    return epoch_ms(naive.replace(tzinfo=zone) if zone else naive.astimezone())
+        hour = moment.hour - moment.hour % (width_ms // _HOUR)
+        wall = dt.datetime.combine(moment.date(), dt.time(hour))
+        # Where clocks go back an hour comes twice, and each has a bucket of its own.
+        first, again = wall_ms(wall, zone), wall_ms(wall.replace(fold=1), zone)
+        return again if first < again <= epoch else first
+    back = (moment.date().toordinal() - 1) % (width_ms // _DAY)
+    day = max(moment.date() - dt.timedelta(days=back), _FIRST_DAY)
+    return wall_ms(dt.datetime.combine(day, dt.time()), zone)

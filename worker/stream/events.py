@@ -28,7 +28,7 @@ def event(change: Change) -> dict[str, Any] | None:
     """
     record = change.record
     if record is None:
-        return {"type": "record_deleted", "kind": change.key.kind.value, "id": change.key.id}
+        return {"type": "record_deleted", "kind": change.key.kind.value, "record_id": change.key.id}
     if record.project == INTERNAL_PROJECT and not isinstance(record, Prompt):
         return None
     verb = "new" if change.deed is Deed.ADDED else "changed"

@@ -1,0 +1,94 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.factories import make_observation, make_prompt, make_summary
+from worker.contract.records import Record
+from worker.search.snippet import Highlighter
+from worker.search.terms import terms
+
+TEXT = st.text(st.characters()) | st.text(st.sampled_from("log cache-Loging中文é😀_.\n\udcaa"), max_size=600)
+
+
+def highlighter(words: str, prefix: str | None = None) -> Highlighter:
+    return Highlighter(terms(words), prefix)
+
+
+def shown(text: str, words: str, prefix: str | None = None) -> list[str]:
+    return [text[start:end] for start, end in highlighter(words, prefix).spans(text)]
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "found"),
+    [
+        ("Login failed while logging in", "log", ["logging"]),
+        ("tokens expire, the token expired", "expiring token", ["tokens", "expire", "token", "expired"]),
+        ("call getUserById now", "user", ["getUserById"]),
+        ("call getUserById now", "get_user_by_id", ["getUserById"]),
+        ("用户身份校验失败", "身份校验", ["身份校验"]),
+        ("雨の日", "雨", []),
+        ("Un café noir", "cafe", ["café"]),
+        ("done 😀 at last", "😀", ["😀"]),
+        ("nothing here", "token", []),
+        ("", "token", []),
+        ("anything", "", []),
+    ],
+)
+def test_found_words_by_stem(text: str, words: str, found: list[str]) -> None:
+    assert shown(text, words) == found
+
+
+def test_unfinished_word_is_marked_by_its_beginning() -> None:
+    assert shown("session-recall tool", "session-rec", "rec") == ["session-recall"]
+
+
+@given(TEXT, st.text(st.sampled_from("log cache中文é😀"), max_size=20))
+def test_spans_lie_in_the_text_in_order_and_apart(text: str, words: str) -> None:
+    last = -1
+    for start, end in highlighter(words).spans(text):
+        assert last < start < end <= len(text)
+        last = end
+
+
+@given(TEXT, TEXT, st.text(st.sampled_from("log cache中文é😀"), max_size=20), st.none() | st.just("lo"))
+def test_matches_of_a_snippet_lie_in_it(narrative: str, fact: str, words: str, prefix: str | None) -> None:
+    record = make_observation(narrative=narrative, facts=fact, subtitle="log")
+    snippet = highlighter(words, prefix).snippet(record)
+    assert "\n" not in snippet.text and len(snippet.text) <= 170
+    last = -1
+    for start, end in snippet.matches:
+        assert last < start < end <= len(snippet.text)
+        last = end
+
+
+def test_snippet_is_cut_around_the_match() -> None:
+    text = "filler words " * 200 + "the token expired here " + "more filler " * 200
+    snippet = highlighter("token").snippet(make_observation(narrative=text))
+    assert snippet.text.startswith("…") and snippet.text.endswith("…")
+    assert [snippet.text[start:end] for start, end in snippet.matches] == ["token"]
+
+
+@pytest.mark.parametrize(
+    ("record", "text"),
+    [
+        (make_observation(narrative="the narrative"), "the narrative"),
+        (make_observation(facts='["a fact"]'), "a fact"),
+        (make_observation(facts="no JSON"), "no JSON"),
+        (make_observation(text="old text"), "old text"),
+        (make_observation(subtitle="only a subtitle"), "only a subtitle"),
+        (make_observation(title="only a title"), ""),
+        (make_summary(completed="it is done"), "it is done"),
+        (make_summary(notes="a note"), "a note"),
+        (make_prompt(prompt_text="why\n\nis it?"), "why is it?"),
+        (make_prompt(prompt_text=""), ""),
+    ],
+)
+def test_snippet_of_a_record_without_a_match_is_its_beginning(record: Record, text: str) -> None:
+    """R046."""
+    snippet = highlighter("token").snippet(record)
+    assert (snippet.text, snippet.matches) == (text, ())
+
+
+def test_emoji_at_the_beginning_is_marked() -> None:
+    snippet = highlighter("🚀").snippet(make_prompt(prompt_text="ship it 🚀 today"))
+    assert [snippet.text[start:end] for start, end in snippet.matches] == ["🚀"]

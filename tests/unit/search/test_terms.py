@@ -1,0 +1,86 @@
+import sqlite3
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from worker.search import terms
+from worker.store import analysis
+
+HOSTILE = st.text(st.characters()) | st.text(
+    st.sampled_from("abz \"'*()^:+-{}[]\\/.,;_NEAROTDndor中한ก😀\0\udcaa\u0301"), max_size=60
+)
+
+
+@pytest.fixture(scope="module")
+def index() -> Iterator[sqlite3.Connection]:
+    connection = sqlite3.connect(":memory:")
+    connection.execute(f'CREATE VIRTUAL TABLE t USING fts5(title, body, tokenize="{analysis.TOKENIZER}")')
+    yield connection
+    connection.close()
+
+
+@given(HOSTILE, st.booleans())
+def test_nothing_typed_is_ever_syntax(index: sqlite3.Connection, text: str, typing: bool) -> None:
+    """R001, R003, R005, R007, R011."""
+    expression = terms.expression(text, typing=typing)
+    if expression:
+        index.execute("SELECT count(*) FROM t WHERE t MATCH ?", (expression,)).fetchall()
+
+
+@given(HOSTILE)
+def test_a_text_finds_the_record_that_holds_it(index: sqlite3.Connection, text: str) -> None:
+    expression = terms.expression(text)
+    index.execute("DELETE FROM t")
+    index.execute("INSERT INTO t VALUES ('', ?)", (" ".join(analysis.words(text)),))
+    if expression:
+        assert index.execute("SELECT count(*) FROM t WHERE t MATCH ?", (expression,)).fetchone()[0] == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "expression"),
+    [
+        ("", ""),
+        ("   ,, \"\" ()*", ""),
+        ("token", '"token"'),
+        ("login cache", '"login" OR "cache"'),
+        ("a token AND NOT cache", '"token" OR "not" OR "cache"'),
+        ("title:foo", '"titlefoo" OR "title" OR "foo"'),
+        ("don't retry", '"retry"'),
+        ("what is it", '"what" OR "is" OR "it"'),
+        ("雨", '"雨"*'),
+        ("역사", '"역사"'),
+        ("端到端", '"端到" OR "到端"'),
+        ("token token", '"token"'),
+    ],
+)  # fmt: skip
+def test_expression_of_a_finished_question(text: str, expression: str) -> None:
+    assert terms.expression(text) == expression
+
+
+@pytest.mark.parametrize("typed", ["session-rec", "CLAUDE.m", "happine", "retryi"])
+def test_word_being_typed_finds_what_it_may_become(index: sqlite3.Connection, typed: str) -> None:
+    """R009."""
+    index.execute("DELETE FROM t")
+    for text in ("session-recall tool", "CLAUDE.md", "happiness", "retrying"):
+        index.execute("INSERT INTO t VALUES ('', ?)", (" ".join(analysis.words(text)),))
+    found = index.execute("SELECT count(*) FROM t WHERE t MATCH ?", (terms.expression(typed, typing=True),)).fetchone()[
+        0
+    ]
+    assert found == 1
+
+
+def test_word_is_finished_by_a_blank() -> None:
+    assert terms.unfinished("log fi") == "fi"
+    assert [terms.unfinished(text) for text in ("", "log ", "log.", "中文", "\udcaa")] == [None] * 5
+
+
+def test_question_without_end_is_cut() -> None:
+    assert len(terms.terms(" ".join(f"word{number}" for number in range(1000)))) == 64
+
+
+@given(HOSTILE)
+def test_terms_are_not_repeated(text: str) -> None:
+    found = terms.terms(text)
+    assert len(set(found)) == len(found)

@@ -1,0 +1,103 @@
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.factories import NOON, observation_row, prompt_row, session_row, summary_row
+from worker.contract.errors import Invalid
+from worker.store import incoming
+from worker.store.incoming import Reader
+
+JSON: st.SearchStrategy[Any] = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=6,
+)
+
+
+def read(**over: Any) -> incoming.Row:
+    return incoming.observation(observation_row(**over), "observations[3]")
+
+
+@pytest.mark.parametrize(
+    ("given", "stored"),
+    [
+        ('["a","b"]', '["a","b"]'),
+        (["a", "b"], '["a","b"]'),
+        ([], "[]"),
+        ("", "[]"),
+        (None, None),
+        ("no JSON", '["no JSON"]'),
+        ('{"a":1}', '["{\\"a\\":1}"]'),
+        ("[" * 100_000, None),
+    ],
+)
+def test_lists_come_as_lists_or_as_json_text(given: object, stored: str | None) -> None:
+    found = read(facts=given)["facts"]
+    assert found == stored or (stored is None and len(found) > 100_000 and found.startswith('["[['))
+
+
+@pytest.mark.parametrize("given", [NOON, str(NOON), float(NOON), f" {NOON} "])
+def test_times_come_as_numbers_or_digits(given: object) -> None:
+    row = read(created_at_epoch=given)
+    assert (row["created_at_epoch"], row["created_at"]) == (NOON, "2026-03-04T12:00:00.000Z")
+
+
+def test_times_come_as_text_alone() -> None:
+    row = read(created_at_epoch=None, created_at="2026-03-04T12:00:00.000Z")
+    assert row["created_at_epoch"] == NOON
+
+
+@pytest.mark.parametrize(
+    ("reader", "row", "field"),
+    [
+        (incoming.observation, observation_row(created_at_epoch=None), "created_at_epoch"),
+        (incoming.observation, observation_row(created_at_epoch="soon"), "created_at_epoch"),
+        (incoming.observation, observation_row(created_at_epoch="9" * 5000), "created_at_epoch"),
+        (incoming.observation, observation_row(created_at_epoch=True), "created_at_epoch"),
+        (incoming.observation, observation_row(created_at_epoch=-1), "created_at_epoch"),
+        (incoming.observation, observation_row(created_at_epoch=2**63), "created_at_epoch"),
+        (incoming.observation, observation_row(created_at_epoch=1.5), "created_at_epoch"),
+        (incoming.observation, observation_row(memory_session_id=""), "memory_session_id"),
+        (incoming.observation, observation_row(memory_session_id=None), "memory_session_id"),
+        (incoming.observation, observation_row(title=["x"]), "title"),
+        (incoming.observation, observation_row(prompt_number="²"), "prompt_number"),
+        (incoming.summary, summary_row(memory_session_id=None), "memory_session_id"),
+        (incoming.summary, summary_row(request={}), "request"),
+        (incoming.prompt, prompt_row(text=""), "prompt_text"),
+        (incoming.prompt, prompt_row(content_session_id=None), "content_session_id"),
+        (incoming.session, session_row(content_session_id="", memory_session_id=""), "content_session_id"),
+        (incoming.session, session_row(status="asleep"), "status"),
+        (incoming.session, session_row(started_at_epoch=None), "started_at_epoch"),
+        (incoming.session, session_row(completed_at_epoch="x"), "completed_at_epoch"),
+    ],
+)
+def test_row_that_could_not_be_told_from_another_is_refused_by_name(
+    reader: Reader, row: dict[str, Any], field: str
+) -> None:
+    with pytest.raises(Invalid) as raised:
+        reader(row, "rows[3]")
+    assert raised.value.field == f"rows[3].{field}"
+    assert f"rows[3].{field}" in raised.value.message
+
+
+def test_what_is_missing_has_a_value() -> None:
+    row = incoming.observation({"memory_session_id": "m", "created_at_epoch": 1}, "o")
+    assert (row["type"], row["project"], row["discovery_tokens"], row["facts"]) == ("discovery", "", 0, None)
+    session = incoming.session({"memory_session_id": "m", "started_at_epoch": 1}, "s")
+    assert (session["content_session_id"], session["status"]) == ("m", "completed")
+
+
+def test_memory_id_of_a_session_may_be_empty() -> None:
+    assert incoming.session(session_row(memory_session_id=""), "s")["memory_session_id"] is None
+
+
+@given(st.sampled_from([incoming.session, incoming.observation, incoming.summary, incoming.prompt]), st.data())
+def test_no_row_raises_anything_but_invalid(reader: Reader, data: st.DataObject) -> None:
+    rows = {**session_row(), **observation_row(), **summary_row(), **prompt_row()}
+    row = rows | {key: data.draw(JSON) for key in data.draw(st.lists(st.sampled_from(sorted(rows)), max_size=4))}
+    try:
+        reader(row, "row")
+    except Invalid as error:
+        assert error.field and error.field.startswith("row.")
