@@ -22,13 +22,13 @@ class Highlighter:
     def __init__(self, words: Sequence[str], prefix: str | None = None) -> None:
         self._stems = frozenset(map(_stem, words))
         self._prefix = prefix
-        starts = sorted({re.escape(word[: max(1, min(len(word), len(_stem(word)) - 1))]) for word in words})
-        starts += [re.escape(prefix)] if prefix else []
-        self._near = re.compile("|".join(starts), re.IGNORECASE) if starts else None
+        self._near = _near(words, prefix)
 
     def spans(self, text: str) -> tuple[tuple[int, int], ...]:
         """(start, end) of each match, merged where they touch, in characters."""
         merged: list[tuple[int, int]] = []
+        if self._near is None or (text.isascii() and not self._near.search(text)):
+            return ()
         for start, end in self._found(text):
             if merged and start <= merged[-1][1]:
                 merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
@@ -57,6 +57,18 @@ class Highlighter:
 
     def _begins(self, word: str) -> bool:
         return self._prefix is not None and word.startswith(self._prefix)
+
+
+def _near(words: Sequence[str], prefix: str | None) -> re.Pattern[str] | None:
+    """Where a look is worth it: at the beginnings of the words, or of humps in a word. None if nothing is looked for.
+
+    A stem may be a letter shorter than all words that share it, or end in another letter.
+    """
+    starts = {word[: max(1, min(len(word), len(_stem(word)) - 1))] for word in words} | ({prefix} if prefix else set())
+    spaced = "|".join(re.escape(start) for start in sorted(starts) if start.isascii())
+    unspaced = "|".join(re.escape(start) for start in sorted(starts) if not start.isascii())
+    parts = [rf"(?:(?<![A-Za-z0-9])|(?<=[a-z0-9])(?=[A-Z]))(?i:{spaced})" if spaced else "", f"(?i:{unspaced})"]
+    return re.compile("|".join(part for part in parts if part not in ("", "(?i:)"))) if starts else None
 
 
 def _body(record: Record) -> tuple[str, ...]:
