@@ -15,19 +15,17 @@ from tui.screens import themes
 from tui.screens.guide import GuideScreen
 from tui.screens.record import RecordScreen
 from tui.screens.workspace import Workspace
-from tui.state import facts
+from tui.state import facts, wishes
 from tui.state.facts import Fact
 from tui.state.model import Ask, Link, View, ViewState
 from tui.state.needs import NeedList, NeedPages, NeedRecord, NeedTrack, missing_pages, needs
 from tui.state.store import Store
-from worker.contract.records import RecordKind
 from worker.contract.settings import Settings
 
 PAUSE_S = 0.07
 """Typing, and a moving cursor, rest this long before the worker is asked."""
 _SLOW_S = 0.3
 _FLUSH_S = 0.25
-_KINDS = ((), (RecordKind.OBSERVATION,), (RecordKind.SUMMARY,), (RecordKind.PROMPT,))
 
 
 class MemoryApp(App[None]):
@@ -76,6 +74,7 @@ class MemoryApp(App[None]):
             self.add_class("-few-colours")
         if self._look.glyphs is ASCII:
             self.add_class("-ascii")
+        self.animation_level = "none"  # a wheel that scrolls smoothly paints ten screens for one
         self.store.subscribe(self._changed)
         self.push_screen(self.workspace)
         self.call_after_refresh(self._link_up)
@@ -208,26 +207,23 @@ class MemoryApp(App[None]):
     def on_wanted(self, message: messages.Wanted) -> None:
         """An action of the keymap."""
         self.say("")
-        getattr(self, f"_want_{message.action}")(message.place)
+        fact = wishes.fulfilled(self.state, message.action, whole_record=isinstance(self.screen, RecordScreen))
+        if fact is not None:
+            self.tell(fact)
+        else:
+            getattr(self, f"_want_{message.action}")()
 
-    def _want_hush(self, place: str) -> None:
+    def _want_hush(self) -> None:
         """Nothing but that the last word is over."""
 
-    def _want_leave_box(self, place: str) -> None:
-        self.say("no hits to go to; Esc empties the box")
-
-    def _want_clear(self, place: str) -> None:
+    def _want_clear(self) -> None:
         box = self.workspace.search.box
         if box.value:
             box.value = ""
         else:
             self.workspace.hits.focus()
 
-    def _want_top(self, place: str) -> None:
-        listing = self.state.view is View.LIST
-        self.tell(facts.Refreshed(top=True) if self.state.fresh and listing else facts.Moved(to=0))
-
-    def _want_open(self, place: str) -> None:
+    def _want_open(self) -> None:
         entry = self.state.entry
         if entry is None:
             self.say("nothing to open here")
@@ -239,7 +235,7 @@ class MemoryApp(App[None]):
     async def _open_now(self, need: NeedRecord) -> None:
         self.tell(await self._gateway.opened(need.entry.key, need.entry))
 
-    def _want_swap(self, place: str) -> None:
+    def _want_swap(self) -> None:
         if self.state.view is View.TIMELINE:
             self._run(self._leave_timeline(), "track")
         elif self.state.entry is None:
@@ -259,40 +255,7 @@ class MemoryApp(App[None]):
         if row is None:
             self.say(f"{entry.key} is not among the hits; the cursor is where it was")
 
-    def _want_earlier(self, place: str) -> None:
-        self._step(-1, place)
-
-    def _want_later(self, place: str) -> None:
-        self._step(1, place)
-
-    def _step(self, way: int, place: str) -> None:
-        state = self.state
-        timeline = state.view is View.TIMELINE
-        if not timeline and not state.ask.bare and place != "record":
-            self.say("hits are in order of worth, not of time; i opens the timeline")
-            return
-        by = -way if not timeline and state.ask.bare else way
-        before = state.entry
-        self.tell(facts.Moved(by=by))
-        if self.state.entry == before:
-            self.say("there is nothing beyond this one")
-
-    def _want_scope(self, place: str) -> None:
-        state = self.state
-        if state.ask.project is not None:
-            self.tell(facts.Scoped(None))
-        elif state.entry is not None and state.entry.project:
-            self.tell(facts.Scoped(state.entry.project))
-        elif state.home:
-            self.tell(facts.Scoped(state.home))
-        else:
-            self.say("no record here to take the project from")
-
-    def _want_kinds(self, place: str) -> None:
-        here = _KINDS.index(self.state.ask.kinds)
-        self.tell(facts.Sorted(_KINDS[(here + 1) % len(_KINDS)]))
-
-    def _want_refresh(self, place: str) -> None:
+    def _want_refresh(self) -> None:
         self._refresh()
 
     def _refresh(self) -> None:
@@ -309,7 +272,7 @@ class MemoryApp(App[None]):
     async def _count(self) -> None:
         self.tell(await self._gateway.counted())
 
-    def _want_demo(self, place: str) -> None:
+    def _want_demo(self) -> None:
         if self._settings.demo:
             self.say("started with --demo; start without it for your own memory")
         elif self.state.demo:
@@ -329,29 +292,29 @@ class MemoryApp(App[None]):
         self.workspace.hits.focus()
         self._link_up()
 
-    def _want_theme(self, place: str) -> None:
+    def _want_theme(self) -> None:
         self.theme = themes.LIGHT.name if self.current_theme.dark else themes.DARK.name
 
-    def _want_guide(self, place: str) -> None:
+    def _want_guide(self) -> None:
         self.push_screen(GuideScreen(self._look.glyphs, self.state))
 
-    def _want_back(self, place: str) -> None:
+    def _want_back(self) -> None:
         if isinstance(self.screen, Workspace):
             self.workspace.hits.focus()
         else:
             self.pop_screen()
 
-    def _want_undo(self, place: str) -> None:
+    def _want_undo(self) -> None:
         if self.state.view is View.TIMELINE:
-            self._want_swap(place)
+            self._want_swap()
         elif self.workspace.search.box.value:
             self.workspace.search.box.value = ""
         else:
             self.say("q quits")
 
-    def _want_quit(self, place: str) -> None:
+    def _want_quit(self) -> None:
         if self.state.view is View.TIMELINE:
-            self._want_swap(place)
+            self._want_swap()
         else:
             self.exit()
 

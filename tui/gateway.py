@@ -4,7 +4,9 @@ Every method answers with a fact, also when the worker does not answer: a ``MemE
 """
 
 import asyncio
+import contextlib
 import random
+import threading
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable
 from typing import Protocol, TypeVar
@@ -22,6 +24,7 @@ from worker.contract.search import Entry, SearchPage, SearchQuery, TimelineQuery
 from worker.contract.settings import Settings
 
 T = TypeVar("T")
+R = TypeVar("R")
 _NEWS = {"new_observation", "new_summary", "new_prompt"}
 _KEPT = 64
 """Records held in full."""
@@ -45,6 +48,29 @@ def connect(settings: Settings) -> Client:
     from worker.contract.client import WorkerClient  # httpx: 90-120 ms that the first paint does not wait for
 
     return WorkerClient(settings.host, settings.port, timeout_s=settings.timeout_s)
+
+
+async def _on_thread(function: Callable[[Settings], R], settings: Settings) -> R:
+    """What the function gives, called on a thread that no one waits for when the app ends meanwhile."""
+    loop = asyncio.get_running_loop()
+    answer: asyncio.Future[R] = loop.create_future()
+
+    def tell(settle: Callable[[], None]) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody wants to know any more
+            loop.call_soon_threadsafe(lambda: None if answer.done() else settle())
+
+    def work() -> None:
+        failure = MemError(f"internal fault in {getattr(function, '__name__', 'a call')}")
+        try:
+            outcome = function(settings)
+            tell(lambda: answer.set_result(outcome))
+        except MemError as error:
+            failure = error
+        finally:  # any other error is a fault of ours: it is told too, or the app would wait for ever
+            tell(lambda: answer.set_exception(failure))
+
+    threading.Thread(target=work, daemon=True, name="gateway").start()
+    return await answer
 
 
 def backoff_s(attempt: int, chance: float) -> float:
@@ -78,11 +104,11 @@ class Gateway:
     async def start(self) -> Fact:
         """Find the worker or start it."""
         try:
-            await asyncio.to_thread(self._ensure, self.settings)
+            await _on_thread(self._ensure, self.settings)
         except MemError as error:
             return facts.Failed(error.message)
         if self._client is None:
-            self._client = await asyncio.to_thread(self._connect, self.settings)
+            self._client = await _on_thread(self._connect, self.settings)
         return facts.Connected()
 
     async def close(self) -> None:

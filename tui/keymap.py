@@ -60,7 +60,7 @@ KEYMAP = (
     Action("later", ("l", "full_stop", "right"), (LIST, PREVIEW, RECORD), "later", "one event on in time"),
     Action("scope", ("s",), (LIST, PREVIEW), "project", "all projects, or only that of the record"),
     Action("kinds", ("t",), (LIST, PREVIEW), "kind", "all kinds, observations, sessions, prompts"),
-    Action("refresh", ("r",), (LIST, PREVIEW), "refresh", "bring in what is new; after a failure, try again"),
+    Action("refresh", ("r",), (LIST, PREVIEW, RECORD), "refresh", "bring in what is new; after a failure, try again"),
     Action("demo", ("d",), (LIST, PREVIEW), "demo", "the demo memory, while yours is empty, and back"),
     Action("pane", ("tab",), (BOX, LIST, PREVIEW), "pane", "next pane", at_once=True),
     Action("pane_back", ("shift+tab",), (BOX, LIST, PREVIEW), "pane", "the one before", at_once=True),

@@ -228,7 +228,7 @@ async def test_a_worker_that_does_not_start_is_a_banner_and_r_tries_again() -> N
             raise Unavailable("the worker ended at once: [/ no module [b")
 
     async with Stage(ensure=ensure, started=False) as stage:
-        said = "The worker does not answer: the worker ended at once: [/ no module [b. Press r to try again."
+        said = "The worker does not answer: the worker ended at once: [/ no module [b. r tries again."
         await stage.until(lambda: said in " ".join(line.strip() for line in stage.screen))
         await stage.press("slash", *"rac", "escape", *"race", "tab")
         fails = False
@@ -255,7 +255,7 @@ async def test_first_run_says_what_this_is_and_d_opens_the_demo() -> None:
     async with Stage([], demo_records=many(30)) as stage:
         assert "No memory yet" in stage.text
         assert "/memory/claude-mem.db" in stage.text
-        assert "d opens a demo memory" in stage.text
+        assert "d  opens a demo memory" in stage.text
         await stage.press("d")
         await stage.until(lambda: "Finding number 30" in stage.text)
         assert "DEMO" in stage.screen[0]
@@ -414,6 +414,44 @@ async def test_a_failed_search_keeps_the_text_and_the_list() -> None:
         await stage.press("tab", "r")
         await stage.until(lambda: "2 hits" in stage.text)
         assert "on fire" not in stage.text
+
+
+async def test_refresh_reads_the_timeline_too() -> None:
+    async with Stage() as stage:
+        await stage.press("j", "i")
+        await stage.settled()
+        stage.memory.add(observation(9001, "Squeezed in", at=NOW_MS - 38 * MINUTE_MS))
+        await stage.press("r")
+        await stage.until(lambda: "Squeezed in" in stage.text)
+        assert stage.state.view is View.TIMELINE
+        assert stage.state.entry is not None
+        assert stage.state.entry.id == 4817
+
+
+async def test_while_the_box_has_the_letters_notes_say_tab_first() -> None:
+    async with Stage([]) as stage:
+        assert " d  opens a demo memory" in stage.text
+        await stage.press("slash")
+        assert "Tab d  opens a demo memory" in stage.text
+        await stage.press("tab")
+        assert "Tab d" not in stage.text
+
+
+async def test_a_word_is_over_with_the_next_key() -> None:
+    async with Stage() as stage:
+        await stage.press("d")
+        assert "not empty" in stage.screen[-1]
+        await stage.press("slash")
+        assert "to the hits" in stage.screen[-1]
+
+
+async def test_the_wheel_and_a_click_and_a_double_click() -> None:
+    async with Stage() as stage:
+        await stage.pilot.click("#hits", offset=(10, 3))
+        await stage.settled()
+        assert stage.state.cursor == 3
+        await stage.pilot.click("#hits", offset=(10, 5), times=2)
+        await stage.until(lambda: "401 after laptop sleep" in stage.text and "back" in stage.screen[-1])
 
 
 async def test_q_quits_from_the_list_and_only_from_there() -> None:

@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 from rich.cells import cell_len
+from textual import events
 from textual.geometry import Offset
 
 from tests.tui.memory import observation, prompt, summary
@@ -137,6 +138,16 @@ async def test_a_click_never_lands_inside_a_joined_emoji() -> None:
         for cell in range(9):
             await stage.pilot.click(box, offset=Offset(cell, 0))
             assert box.cursor_position in (0, 1, 6, 7)
+
+
+async def test_a_paste_steers_nothing() -> None:
+    async with Stage() as stage:
+        box = stage.app.workspace.search.box
+        await stage.press("slash")
+        box.post_message(events.Paste(f"race{STEERING}[/\nsecond"))
+        await stage.settled()
+        assert box.value == "raceevil\u200b [/ second"
+        assert not any(char in stage.text for char in "\x1b\x07\x08\x9b\u202e")
 
 
 async def test_typing_east_asian_text_finds_it() -> None:

@@ -1,6 +1,7 @@
 """The app in a real process on a real pty: what it writes, and what a terminal makes of it."""
 
 import os
+import socket
 import subprocess
 import sys
 import tempfile
@@ -104,6 +105,15 @@ def test_every_theme_of_textual_will_do() -> None:
             assert "50 records" in terminal.text
 
 
+def test_quitting_does_not_wait_for_a_worker_that_never_answers(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        port = silent.getsockname()[1]
+        with Terminal(["-m", "tui"], _environ(str(tmp_path), port)) as terminal:
+            terminal.until(lambda text: "starting worker" in text)
+            terminal.send("q")
+            assert terminal.process.wait(1.5) == 0
+
+
 def test_no_terminal_is_refused_in_a_line() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "tui"], cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
@@ -126,6 +136,6 @@ def test_somebody_else_on_the_port_is_a_banner(tmp_path: Path) -> None:
         FakeWorker(Memory([], data_dir="/elsewhere")) as worker,
         Terminal(["-m", "tui"], _environ(str(tmp_path), worker.port), size=(120, 36)) as terminal,
     ):
-        terminal.until(lambda text: "serves /elsewhere" in text and "Press r to try again" in text)
+        terminal.until(lambda text: "serves /elsewhere" in text and "r tries again" in text)
         terminal.send("q")
         assert terminal.process.wait(10) == 0

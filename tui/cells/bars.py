@@ -14,7 +14,10 @@ _FEW, _NARROW, _WIDE = 12, 2, 4
 
 @dataclass(frozen=True, slots=True)
 class Strip:
-    """heights: records in each cell, of a bucket that lies in several its share. first_ms: the time at the left edge; step_ms: the time in one cell."""
+    """heights: records in each cell, of a bucket that lies in several its share.
+
+    first_ms: the time at the left edge; step_ms: the time in one cell.
+    """
 
     heights: tuple[float, ...]
     first_ms: int

@@ -21,6 +21,7 @@ _UNSTEADY = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
     "\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U0001f3fb-\U0001f3ff\U000e0000-\U000e0fff]"
 )
+_TURNING = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
 _FLAG = re.compile("[\U0001f1e6-\U0001f1ff]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _SPACES = re.compile(r"[ \t\u00a0\u2000-\u200a\u202f\u205f\u3000]+")
@@ -46,6 +47,14 @@ def safe(text: str) -> str:
     text = _SURROGATE.sub("\ufffd", _UNSTEADY.sub("", text))
     text = _FLAG.sub(lambda flag: chr(ord(flag[0]) - 0x1F1E6 + ord("A")), text)
     return _MARKS.sub(lambda marks: marks[0][:3], text)
+
+
+def typed(text: str) -> str:
+    """What may stand in the search box: all that a person can type, joiners too, but nothing that steers."""
+    if text.isascii() and text.isprintable():
+        return text
+    text = _CONTROL.sub("", _BREAK.sub(" ", _SEQUENCE.sub("", text)).replace("\n", " ").replace("\t", " "))
+    return _SURROGATE.sub("\ufffd", _TURNING.sub("", text))
 
 
 def graphemes(text: str) -> list[tuple[int, int]]:

@@ -7,10 +7,11 @@ from tui.state.model import Link, View, ViewState
 from worker.contract.records import RecordKind
 
 _DEGRADED = {
-    "no_fulltext": "slow search: no full text index",
-    "index_starting": "keyword only: index starting",
-    "index_failed": "keyword only: index failed",
+    "no_fulltext": "no text index",
+    "index_starting": "keyword only, index starting",
+    "index_failed": "keyword only, index failed",
 }
+"""Said in place of the strategy, since it is about the answer that stands there."""
 _KINDS = {
     RecordKind.OBSERVATION: "observations",
     RecordKind.SUMMARY: "sessions",
@@ -28,26 +29,24 @@ def kinds(state: ViewState) -> str:
     return ", ".join(_KINDS[kind] for kind in state.ask.kinds)
 
 
-def found(state: ViewState, glyphs: Glyphs) -> str:
-    """`38 hits · keyword · 14 ms`."""
+def found(state: ViewState, glyphs: Glyphs, *, brief: bool = False) -> str:
+    """`38 hits · keyword · 14 ms`. brief: only how many, and what is wrong with them."""
     if state.slow or (state.waiting and state.answered is None and state.link is Link.LIVE):
         return f"searching{glyphs.ellipsis}"
     if state.answered is None or state.empty_memory:
         return ""
+    dot = f" {glyphs.dot} "
     if state.view is View.TIMELINE and state.track is not None:
-        return f"timeline around {state.track.anchor} {glyphs.dot} oldest first"
+        around = f"timeline around {state.track.anchor}"
+        return around if brief else f"{around}{dot}oldest first"
     count = state.rows.total
-    if state.answered.bare:
-        parts = [f"{grouped(count)} {'record' if count == 1 else 'records'}", "newest first"]
-    else:
-        parts = [f"{grouped(count)} {'hit' if count == 1 else 'hits'}", state.strategy]
-    parts.append(f"{state.took_ms:.0f} ms")
-    return f" {glyphs.dot} ".join(parts)
-
-
-def degraded(state: ViewState) -> str:
-    """Why the answer is less than it could be; nothing if it is not."""
-    return _DEGRADED.get(state.degraded, state.degraded)
+    words = not state.answered.bare
+    noun = ("hit" if words else "record") + ("" if count == 1 else "s")
+    less = _DEGRADED.get(state.degraded, one_line(state.degraded))
+    how = less or (one_line(state.strategy) if words else "newest first")
+    if brief:
+        return dot.join([f"{grouped(count)} {noun}", *([less.rpartition(", ")[2]] if less else [])])
+    return dot.join([f"{grouped(count)} {noun}", how, f"{state.took_ms:.0f} ms"])
 
 
 def link(state: ViewState, glyphs: Glyphs) -> tuple[str, str]:
@@ -63,60 +62,60 @@ def link(state: ViewState, glyphs: Glyphs) -> tuple[str, str]:
             return "lost", f"{glyphs.away} no worker"
 
 
-def banner(state: ViewState) -> str:
-    """What lasts and stands in the way; nothing if all is well."""
+def banner(state: ViewState, *, typing: bool = False) -> str:
+    """What lasts and stands in the way; nothing if all is well. typing: letters go to the search box."""
+    key = "Tab, then r," if typing else "r"
     match state.link:
         case Link.FAILED:
-            return f"The worker does not answer: {one_line(state.trouble)}. Press r to try again."
+            return f"The worker does not answer: {one_line(state.trouble)}. {key} tries again."
         case Link.LOST:
-            return f"Connection lost ({one_line(state.trouble)}). Trying again by itself; r starts the worker anew."
-    return f"Search failed: {one_line(state.failed)}. Press r to try again." if state.failed else ""
+            return f"Connection lost ({one_line(state.trouble)}). Trying again by itself; {key} starts the worker anew."
+    return f"Search failed: {one_line(state.failed)}. {key} tries again." if state.failed else ""
 
 
 Note = list[tuple[str, str]]
-"""Lines of (role, text)."""
+"""Lines of (role, text); in those of role ``key`` two blanks end the keys."""
 
 
-def note(state: ViewState, glyphs: Glyphs) -> Note:
-    """What stands in place of an empty list: why it is empty, and the key that helps."""
+def note(state: ViewState, glyphs: Glyphs, *, typing: bool = False) -> Note:
+    """What stands in place of an empty list: why it is empty, and the key that helps.
+
+    typing: letters go to the search box, so that a key is first of all Tab.
+    """
+    tab = "Tab " if typing else ""
     if state.empty_memory:
-        return _first_run(state)
+        return _first_run(state, tab)
     if state.answered is None:
-        return _before(state, glyphs)
+        return _before(state, glyphs, tab)
     if state.rows.total or state.waiting:
         return []
-    lines: Note = []
     asked = state.answered
-    lines.append(("strong", f"No hits for {one_line(asked.text)}" if not asked.bare else "Nothing here"))
     narrowed = [f"project {one_line(asked.project)}"] if asked.project is not None else []
     narrowed += [f"only {kinds(state)}"] if asked.kinds else []
-    if narrowed:
-        lines += [("text", ""), ("text", "Searched in: " + ", ".join(narrowed))]
+    lines: Note = [("strong", f"No hits for {one_line(asked.text)}" if not asked.bare else "Nothing here")]
+    lines += [("text", "Searched in: " + ", ".join(narrowed))] if narrowed else []
     lines.append(("text", ""))
-    if not asked.bare:
-        lines.append(("key", "Esc in the search box empties it"))
-    if asked.project is not None:
-        lines.append(("key", "s searches all projects"))
-    if asked.kinds:
-        lines.append(("key", "t searches all kinds"))
+    lines += [("key", "Esc  empties the search box")] if not asked.bare else []
+    lines += [("key", f"{tab}s  searches all projects")] if asked.project is not None else []
+    lines += [("key", f"{tab}t  goes on to the next kind of record")] if asked.kinds else []
     return lines
 
 
-def _before(state: ViewState, glyphs: Glyphs) -> Note:
+def _before(state: ViewState, glyphs: Glyphs, tab: str) -> Note:
     if state.link is Link.STARTING:
         return [
             ("strong", f"Starting the worker{glyphs.ellipsis}"),
-            ("text", ""),
             ("text", "You can type already; it is searched for as soon as the worker answers."),
         ]
     if state.link in (Link.FAILED, Link.LOST) or state.failed:
-        return [("strong", "Nothing to show yet"), ("text", ""), ("key", "r tries again"), ("key", "? shows all keys")]
+        keys: Note = [("key", f"{tab}r  tries again"), ("key", f"{tab}?  shows all keys")]
+        return [("strong", "Nothing to show yet"), ("text", ""), *keys]
     return []
 
 
-def _first_run(state: ViewState) -> Note:
+def _first_run(state: ViewState, tab: str) -> Note:
     if state.demo:
-        return [("strong", "The demo memory is still being written"), ("text", ""), ("key", "r looks again")]
+        return [("strong", "The demo memory is still being written"), ("text", ""), ("key", f"{tab}r  looks again")]
     return [
         ("strong", "No memory yet"),
         ("path", one_line(state.place)),
@@ -124,6 +123,6 @@ def _first_run(state: ViewState) -> Note:
         ("text", "claude-mem remembers what your coding agents learn while they work,"),
         ("text", "and gives it back to them, and to you, when it matters again."),
         ("text", ""),
-        ("key", "d opens a demo memory to look around in"),
-        ("key", "r looks again, once an agent has worked"),
+        ("key", f"{tab}d  opens a demo memory to look around in"),
+        ("key", f"{tab}r  looks again, once an agent has worked"),
     ]

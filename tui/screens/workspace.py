@@ -78,13 +78,18 @@ class Workspace(Screen[None]):
         self.header.show(state)
         self.search.show(state)
         self.histogram.show(state)
-        self.banner.show(state)
-        self.note.show(state)
+        self._draw_place()
         self.set_class(self.note.needed, "-noted")
         self.hits.show(state)
         self._show_head()
         self.preview.show(state)
-        self.status.show(state, self.place)
+
+    def _draw_place(self) -> None:
+        """What depends on where the focus is."""
+        typing = self.place == keymap.BOX
+        self.banner.show(self._state, typing=typing)
+        self.note.show(self._state, typing=typing)
+        self.status.show(self._state, self.place)
 
     def on_resize(self) -> None:
         """Other columns."""
@@ -96,7 +101,7 @@ class Workspace(Screen[None]):
 
     def on_descendant_focus(self) -> None:
         """Other keys."""
-        self.status.show(self._state, self.place)
+        self._draw_place()
 
     @property
     def place(self) -> str:

@@ -66,7 +66,9 @@ def needs(old: ViewState, new: ViewState) -> list[Need]:
     if new.entry is not None and (moved or answered):
         wanted.append(NeedRecord(new.entry, neighbours(new)))
     track = new.track if new.view is View.TIMELINE else None
-    if track is not None and new.entry is not None and (old.track is None or old.track.cursor != track.cursor):
+    if track is not None and new.entry is not None and answered:
+        wanted.append(NeedTrack(track.anchor, new.entry.key, new.ask.project))
+    elif track is not None and new.entry is not None and (old.track is None or old.track.cursor != track.cursor):
         at_top = track.cursor < _EDGE and not track.at_start
         at_bottom = len(track.entries) - track.cursor <= _EDGE and not track.at_end
         if at_top or at_bottom:

@@ -18,9 +18,9 @@ class Banner(Line):
         super().__init__(id=id)
         self._text = ""
 
-    def show(self, state: ViewState) -> None:
+    def show(self, state: ViewState, *, typing: bool = False) -> None:
         """Show this state's trouble."""
-        self._text = words.banner(state)
+        self._text = words.banner(state, typing=typing)
         self.display = bool(self._text)
         self._update()
 

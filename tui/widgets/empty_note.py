@@ -20,9 +20,9 @@ class EmptyNote(Line):
         self._glyphs = glyphs
         self._note: words.Note = []
 
-    def show(self, state: ViewState) -> None:
+    def show(self, state: ViewState, *, typing: bool) -> None:
         """Show why this state has no rows."""
-        self._note = words.note(state, self._glyphs)
+        self._note = words.note(state, self._glyphs, typing=typing)
         self._update()
 
     @property
@@ -42,9 +42,9 @@ class EmptyNote(Line):
         for role, text in self._note:
             for line in wrap(text, room - indent - 1) if text else [""]:
                 pad: Piece = ("text", " " * indent)
-                if role == "key" and " " in line:
-                    letter, _, rest = line.partition(" ")
-                    lines.append([pad, ("letter", letter), ("key", f" {rest}")])
+                if role == "key" and "  " in line:
+                    letters, _, rest = line.partition("  ")
+                    lines.append([pad, ("letter", letters), ("key", f"  {rest}")])
                 else:
                     lines.append([pad, (role, line)])
         above = max((height - len(lines)) // 3, 0)

@@ -2,6 +2,7 @@
 
 from typing import ClassVar
 
+from textual import events
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal
@@ -10,7 +11,7 @@ from textual.widgets.input import Selection
 
 from tui import keymap, messages
 from tui.cells import words
-from tui.cells.clean import graphemes
+from tui.cells.clean import graphemes, typed
 from tui.cells.glyphs import Glyphs
 from tui.state.model import ViewState
 from tui.widgets.paint import Acts, Line, bindings, components
@@ -22,10 +23,20 @@ class SearchBox(Input, Acts):
     PLACE = keymap.BOX
     BINDINGS: ClassVar[list[BindingType]] = bindings(keymap.BOX)
 
+    def validate_value(self, value: str) -> str:
+        """A paste may hold anything."""
+        return typed(value)
+
     def validate_selection(self, selection: Selection) -> Selection:
         """Never inside a character, wherever the mouse clicked."""
         start, end = super().validate_selection(selection)
         return Selection(self._snapped(start), self._snapped(end))
+
+    def on_paste(self, event: events.Paste) -> None:
+        """All of a paste, its lines as one."""
+        event.prevent_default()
+        event.stop()
+        self.replace(typed(event.text), *sorted(self.selection))
 
     def action_cursor_left(self, select: bool = False) -> None:
         """One character to the left."""
@@ -116,13 +127,9 @@ class SearchBar(Horizontal):
 
     def _update(self) -> None:
         state = self._state
-        text = words.found(state, self._glyphs)
-        role = "failed" if state.failed else "text"
-        if self.size.width < 64:
-            text = text.split(f" {self._glyphs.dot} ")[0]
-        less = words.degraded(state) if self.size.width >= 100 else ""
-        pieces = [("degraded", less + "   ")] if less else []
-        pieces.append((role, text))
+        text = words.found(state, self._glyphs, brief=self.size.width < 64)
+        role = "failed" if state.failed else "degraded" if state.degraded else "text"
+        pieces = [(role, text)]
         self._found.styles.width = sum(len(piece) for _, piece in pieces)
         self._found.draw([pieces])
 

@@ -30,8 +30,10 @@ def test_found(state: ViewState, text: str) -> None:
 
 
 def test_degraded_is_said() -> None:
-    assert words.degraded(replace(SHOWN, degraded="index_starting")) == "keyword only: index starting"
-    assert words.degraded(SHOWN) == ""
+    assert words.found(replace(SHOWN, degraded="index_starting"), UNICODE) == (
+        "38 hits · keyword only, index starting · 14 ms"
+    )
+    assert words.found(replace(SHOWN, degraded="index_failed"), UNICODE, brief=True) == "38 hits · index failed"
 
 
 def test_banner_only_for_what_lasts() -> None:
@@ -50,12 +52,12 @@ def test_every_empty_list_says_why_and_what_helps() -> None:
     nothing = replace(SHOWN, rows=Rows(0))
     assert "No hits for auth" in _note(nothing)
     narrowed = replace(nothing, answered=Ask("auth", project="web"), ask=Ask("auth", project="web"))
-    assert "s searches all projects" in _note(narrowed)
+    assert "s  searches all projects" in _note(narrowed)
     first = ViewState(place="/memory/claude-mem.db", counts=Counts(0, 0, 0))
     assert "/memory/claude-mem.db" in _note(first)
-    assert "d opens a demo memory" in _note(first)
+    assert "d  opens a demo memory" in _note(first)
     assert "Starting the worker" in _note(ViewState())
-    assert "r tries again" in _note(replace(ViewState(), link=Link.FAILED))
+    assert "r  tries again" in _note(replace(ViewState(), link=Link.FAILED))
     assert _note(SHOWN) == ""
 
 
