@@ -216,6 +216,9 @@ class MemoryApp(App[None]):
     def _want_hush(self) -> None:
         """Nothing but that the last word is over."""
 
+    def _want_unknown(self) -> None:
+        self.say("that key means nothing here; / searches, ? shows all keys")
+
     def _want_clear(self) -> None:
         box = self.workspace.search.box
         if box.value:

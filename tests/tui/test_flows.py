@@ -337,6 +337,8 @@ async def test_keys_that_cannot_act_say_why() -> None:
     async with Stage() as stage:
         await stage.press("d")
         assert "not empty" in stage.screen[-1]
+        await stage.press("x")
+        assert "? shows all keys" in stage.screen[-1]
         await stage.press("backspace")
         assert "q quits" in stage.screen[-1]
         await stage.press("j")

@@ -4,6 +4,7 @@ A role names a component class, so colours are in the sheets alone, and every se
 crash under NO_COLOR (``textual.filter.Monochrome``).
 """
 
+import string
 from collections.abc import Sequence
 from typing import ClassVar
 
@@ -21,8 +22,12 @@ Piece = tuple[str, str]
 
 
 def bindings(place: str) -> list[BindingType]:
-    """The keys of the keymap that work in a place."""
-    return [
+    """The keys of the keymap that work in a place; letters that mean nothing there say so."""
+    known = {key for action in keymap.at(place) for key in action.keys}
+    unknown = [key for key in string.ascii_letters + string.digits if key not in known]
+    lost = Binding(",".join(unknown), "act('unknown')", "", id=f"{place}.unknown", show=False)
+    made: list[BindingType] = [] if place == keymap.BOX else [lost]
+    return made + [
         Binding(",".join(action.keys), f"act('{action.name}')", action.label, id=f"{place}.{action.name}", show=False)
         for action in keymap.at(place)
         if not action.at_once
