@@ -1,8 +1,25 @@
-"""Records brought in from elsewhere: the body and the answer of ``POST /api/import``."""
+"""Records brought in from elsewhere and taken out: ``POST /api/import`` and ``GET /api/export``."""
 
+import enum
 from typing import Any
 
 import msgspec
+
+from worker.contract.records import RecordKind
+
+
+class RowKind(enum.StrEnum):
+    """The four kinds of row that are moved, in the order in which they depend on each other."""
+
+    SESSION = "session"
+    PROMPT = RecordKind.PROMPT.value
+    OBSERVATION = RecordKind.OBSERVATION.value
+    SUMMARY = RecordKind.SUMMARY.value
+
+    @property
+    def plural(self) -> str:
+        """The key under which a batch and a JSON export hold rows of this kind."""
+        return "summaries" if self is RowKind.SUMMARY else f"{self.value}s"
 
 
 class ImportBatch(msgspec.Struct, frozen=True, kw_only=True):
@@ -35,3 +52,32 @@ class ImportResult(msgspec.Struct, frozen=True, kw_only=True):
 
     success: bool
     stats: ImportStats
+
+
+class ExportQuery(msgspec.Struct, frozen=True, kw_only=True):
+    """A page of rows of one kind, in the order of their ids.
+
+    after, upto: ids, exclusive and inclusive; ``upto`` keeps what is written meanwhile out of an export.
+    project: rows merged into it count too; None is every project, internal ones as well.
+    since_epoch_ms, until_epoch_ms: inclusive. A session counts also when a row of it does.
+    limit: rows; a page ends sooner when its rows are long.
+    """
+
+    kind: RowKind
+    after: int = 0
+    upto: int | None = None
+    limit: int = 500
+    project: str | None = None
+    since_epoch_ms: int | None = None
+    until_epoch_ms: int | None = None
+
+
+class ExportPage(msgspec.Struct, frozen=True, kw_only=True):
+    """Rows as JSON objects with the table's own columns, and of their session what an import needs.
+
+    next: the ``after`` of the next page, None when this was the last. newest: the largest id of the kind right now.
+    """
+
+    rows: tuple[msgspec.Raw, ...]
+    next: int | None
+    newest: int

@@ -4,6 +4,7 @@ import sqlite3
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from worker.contract.records import items
 from worker.contract.transfer import ImportBatch, ImportStats
 from worker.store import incoming, sessions
 from worker.store.incoming import Reader, Row
@@ -11,13 +12,16 @@ from worker.store.observations import content_hash
 from worker.store.rows import placeholders
 from worker.store.sessions import NewSession, normalised_platform
 
+_FILLED = ("memory_session_id", "user_prompt", "custom_title", "observed_model", "observed_billing")
+_SAID = ("request", "investigated", "learned", "completed", "next_steps", "notes")
+
 
 def import_batch(connection: sqlite3.Connection, batch: ImportBatch) -> ImportStats:
     """Write what is new. Errors: ``Invalid`` naming the row and key.
 
-    Equal rows are told by: platform and content id (sessions); session, time, title and narrative (observations);
-    session, time and request (summaries); session and number, or time and text without a number (prompts). A row
-    whose session is not known gets one made for it.
+    Equal rows are told by: platform and content id (sessions); session, time and what they say (records), never by
+    the hash, which the original's imports leave empty. A record whose session is not known gets one made for it,
+    which its real session replaces when it comes later.
     """
     read = {
         "sessions": _read(batch.sessions, "sessions", incoming.session),
@@ -33,6 +37,16 @@ def import_batch(connection: sqlite3.Connection, batch: ImportBatch) -> ImportSt
     return ImportStats(**counted)
 
 
+def count_new(connection: sqlite3.Connection, batch: ImportBatch) -> ImportStats:
+    """What ``import_batch`` would do, nothing of it kept. Errors: as there."""
+    connection.execute("SAVEPOINT dry_run")
+    try:
+        return import_batch(connection, batch)
+    finally:
+        connection.execute("ROLLBACK TO dry_run")
+        connection.execute("RELEASE dry_run")
+
+
 def _read(rows: Iterable[Mapping[str, Any]], name: str, reader: Reader) -> list[Row]:
     return [reader(row, f"{name}[{at}]") for at, row in enumerate(rows)]
 
@@ -45,29 +59,57 @@ def _insert(connection: sqlite3.Connection, table: str, row: Row) -> None:
 def _session(connection: sqlite3.Connection, row: Row) -> bool:
     row["platform_source"] = normalised_platform(row["platform_source"])
     known = connection.execute(
-        "SELECT id, memory_session_id FROM sdk_sessions WHERE platform_source = ? AND content_session_id = ?",
+        "SELECT id FROM sdk_sessions WHERE platform_source = ? AND content_session_id = ?",
         (row["platform_source"], row["content_session_id"]),
     ).fetchone()
     memory = row["memory_session_id"]
-    taken = (
-        memory and connection.execute("SELECT id FROM sdk_sessions WHERE memory_session_id = ?", (memory,)).fetchone()
-    )
-    if known is None and taken is None:
+    taken = connection.execute(
+        "SELECT id, content_session_id FROM sdk_sessions WHERE memory_session_id = ?", (memory,)
+    ).fetchone()
+    if known is not None:
+        _complete(connection, known["id"], row | {"memory_session_id": memory if taken is None else None})
+    elif taken is None:
         _insert(connection, "sdk_sessions", row)
         return True
-    if known is not None and known["memory_session_id"] is None and memory and taken is None:
-        connection.execute("UPDATE sdk_sessions SET memory_session_id = ? WHERE id = ?", (memory, known["id"]))
+    elif taken["content_session_id"] == _stand_in(memory):
+        assignments = ", ".join(f"{name} = ?" for name in row)
+        connection.execute(f"UPDATE sdk_sessions SET {assignments} WHERE id = ?", (*row.values(), taken["id"]))
+        return True
     return False
 
 
+def _complete(connection: sqlite3.Connection, session_id: int, row: Row) -> None:
+    """Fill what a known session lacks; what it has stays."""
+    assignments = ", ".join(f"{name} = coalesce({name}, ?)" for name in _FILLED)
+    wanted = " OR ".join(f"({name} IS NULL AND ? IS NOT NULL)" for name in _FILLED)
+    values = [row[name] for name in _FILLED]
+    connection.execute(
+        f"UPDATE sdk_sessions SET {assignments} WHERE id = ? AND ({wanted})", (*values, session_id, *values)
+    )
+    if row["project"]:
+        connection.execute(
+            "UPDATE sdk_sessions SET project = ? WHERE id = ? AND project = ''", (row["project"], session_id)
+        )
+
+
+def _stand_in(memory_session_id: str) -> str:
+    """The content id of a session that we made: the agent's own is not known, and must not meet another session's."""
+    return f"imported-{memory_session_id}"
+
+
 def _observation(connection: sqlite3.Connection, row: Row) -> bool:
-    if connection.execute(
-        """SELECT 1 FROM observations WHERE memory_session_id = ? AND created_at_epoch = ? AND title IS ?
-            AND narrative IS ?""",
-        (row["memory_session_id"], row["created_at_epoch"], row["title"], row["narrative"]),
-    ).fetchone():
+    platform = row.pop("platform_source")
+    same = connection.execute(
+        """SELECT facts FROM observations WHERE memory_session_id = ? AND created_at_epoch = ? AND title IS ?
+            AND subtitle IS ? AND narrative IS ? AND text IS ?""",
+        (
+            row["memory_session_id"],
+            *(row[key] for key in ("created_at_epoch", "title", "subtitle", "narrative", "text")),
+        ),
+    )
+    if any(items(known["facts"]) == items(row["facts"]) for known in same):
         return False
-    _parent(connection, row)
+    _parent(connection, row, platform)
     digest = row["content_hash"] or content_hash(row["memory_session_id"], row["title"], row["narrative"])
     # The same words at another time are another row: the unique hash stays empty rather than losing it.
     row["content_hash"] = None if _hash_taken(connection, row["memory_session_id"], digest) else digest
@@ -85,12 +127,14 @@ def _hash_taken(connection: sqlite3.Connection, memory_session_id: str, digest: 
 
 
 def _summary(connection: sqlite3.Connection, row: Row) -> bool:
+    platform = row.pop("platform_source")
+    said = " AND ".join(f"{name} IS ?" for name in _SAID)
     if connection.execute(
-        "SELECT 1 FROM session_summaries WHERE memory_session_id = ? AND created_at_epoch = ? AND request IS ?",
-        (row["memory_session_id"], row["created_at_epoch"], row["request"]),
+        f"SELECT 1 FROM session_summaries WHERE memory_session_id = ? AND created_at_epoch = ? AND {said}",
+        (row["memory_session_id"], row["created_at_epoch"], *(row[name] for name in _SAID)),
     ).fetchone():
         return False
-    _parent(connection, row)
+    _parent(connection, row, platform)
     _insert(connection, "session_summaries", row)
     return True
 
@@ -109,32 +153,25 @@ def _prompt(connection: sqlite3.Connection, row: Row) -> bool:
             connection, NewSession(content, content, project or "", platform, row["created_at_epoch"], "completed")
         )
     )
-    if row["prompt_number"]:
-        known = connection.execute(
-            "SELECT 1 FROM user_prompts WHERE session_db_id = ? AND prompt_number = ?",
-            (session_id, row["prompt_number"]),
-        ).fetchone()
-    else:
-        known = connection.execute(
-            "SELECT 1 FROM user_prompts WHERE session_db_id = ? AND created_at_epoch = ? AND prompt_text = ?",
-            (session_id, row["created_at_epoch"], row["prompt_text"]),
-        ).fetchone()
-        row["prompt_number"] = (
-            1
-            + connection.execute("SELECT count(*) FROM user_prompts WHERE session_db_id = ?", (session_id,)).fetchone()[
-                0
-            ]
-        )
-    if known:
+    # Not by the number alone: the original counts rows to number the next one, so numbers come twice after a deletion.
+    if connection.execute(
+        """SELECT 1 FROM user_prompts WHERE coalesce(session_db_id, ?) = ? AND content_session_id = ?
+            AND created_at_epoch = ? AND prompt_text = ? AND prompt_number = coalesce(?, prompt_number)""",
+        (session_id, session_id, content, *(row[key] for key in ("created_at_epoch", "prompt_text", "prompt_number"))),
+    ).fetchone():
         return False
+    if row["prompt_number"] is None:
+        held = connection.execute("SELECT count(*) FROM user_prompts WHERE session_db_id = ?", (session_id,))
+        row["prompt_number"] = 1 + held.fetchone()[0]
     _insert(connection, "user_prompts", {"session_db_id": session_id, **row})
     return True
 
 
-def _parent(connection: sqlite3.Connection, row: Row) -> None:
+def _parent(connection: sqlite3.Connection, row: Row, platform_source: str | None) -> None:
     memory = row["memory_session_id"]
     if connection.execute("SELECT 1 FROM sdk_sessions WHERE memory_session_id = ?", (memory,)).fetchone() is None:
-        content = f"imported-{memory}"  # the agent's own id is not known, and must not meet another session's
+        platform = normalised_platform(platform_source)
         sessions.ensure(
-            connection, NewSession(content, memory, row["project"], "claude", row["created_at_epoch"], "completed")
+            connection,
+            NewSession(_stand_in(memory), memory, row["project"], platform, row["created_at_epoch"], "completed"),
         )

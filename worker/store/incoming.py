@@ -29,7 +29,7 @@ def session(raw: Mapping[str, Any], place: str) -> Row:
     if status not in ("active", "completed", "failed"):
         raise Invalid(f"{place}.status must be active, completed or failed", field=f"{place}.status")
     started, started_text = _moment(raw, "started_at", place)
-    done = raw.get("completed_at_epoch") is not None or raw.get("completed_at") is not None
+    done = raw.get("completed_at_epoch") is not None or raw.get("completed_at") not in (None, "")
     completed = _moment(raw, "completed_at", place) if done else (None, None)
     return {
         "content_session_id": content,
@@ -42,24 +42,27 @@ def session(raw: Mapping[str, Any], place: str) -> Row:
         "completed_at": completed[1],
         "completed_at_epoch": completed[0],
         "status": status,
-        "custom_title": _text(raw, "custom_title", place),
+        "worker_port": _count(raw, "worker_port", place),
+        "prompt_counter": _count(raw, "prompt_counter", place, absent=0),
+        **{key: _text(raw, key, place) for key in ("custom_title", "observed_model", "observed_billing")},
     }
 
 
 def observation(raw: Mapping[str, Any], place: str) -> Row:
-    """A row of ``observations``."""
+    """A row of ``observations``, with the platform of its session where it is given."""
     return {
         **_child(raw, place),
         **{key: _text(raw, key, place) for key in ("text", "title", "subtitle", "narrative", "content_hash")},
         **{key: _text(raw, key, place) for key in ("generated_by_model", "agent_type", "agent_id")},
         **{key: _list(raw, key, place) for key in ("facts", "concepts", "files_read", "files_modified")},
         "type": _text(raw, "type", place) or "discovery",
+        "relevance_count": _count(raw, "relevance_count", place, absent=0),
         "metadata": _json(raw, "metadata", place),
     }
 
 
 def summary(raw: Mapping[str, Any], place: str) -> Row:
-    """A row of ``session_summaries``."""
+    """A row of ``session_summaries``, with the platform of its session where it is given."""
     texts = ("request", "investigated", "learned", "completed", "next_steps", "notes")
     return {
         **_child(raw, place),
@@ -71,9 +74,12 @@ def summary(raw: Mapping[str, Any], place: str) -> Row:
 def prompt(raw: Mapping[str, Any], place: str) -> Row:
     """A row of ``user_prompts``, with the project and platform of its session where they are given."""
     content, text = _text(raw, "content_session_id", place), _text(raw, "prompt_text", place)
-    for key, value in (("content_session_id", content), ("prompt_text", text)):
-        if not value:
-            raise Invalid(f"{place}.{key} must be a text that is not empty", field=f"{place}.{key}")
+    if not content:
+        raise Invalid(
+            f"{place}.content_session_id must be a text that is not empty", field=f"{place}.content_session_id"
+        )
+    if text is None:
+        raise Invalid(f"{place}.prompt_text must be a text", field=f"{place}.prompt_text")
     epoch, stamp = _moment(raw, "created_at", place)
     return {
         "content_session_id": content,
@@ -95,10 +101,11 @@ def _child(raw: Mapping[str, Any], place: str) -> Row:
         "memory_session_id": memory,
         "project": _text(raw, "project", place) or "",
         "prompt_number": _count(raw, "prompt_number", place) or None,
-        "discovery_tokens": _count(raw, "discovery_tokens", place) or 0,
+        "discovery_tokens": _count(raw, "discovery_tokens", place, absent=0),
         "merged_into_project": _text(raw, "merged_into_project", place),
         "created_at": stamp,
         "created_at_epoch": epoch,
+        "platform_source": _text(raw, "platform_source", place),
     }
 
 
@@ -111,8 +118,9 @@ def _text(raw: Mapping[str, Any], key: str, place: str) -> str | None:
     raise Invalid(f"{place}.{key} must be a text", field=f"{place}.{key}")
 
 
-def _count(raw: Mapping[str, Any], key: str, place: str) -> int | None:
-    value = raw.get(key)
+def _count(raw: Mapping[str, Any], key: str, place: str, *, absent: int | None = None) -> int | None:
+    """A whole number. absent: where the key is not there at all, as the column's default."""
+    value = raw.get(key, absent)
     if isinstance(value, str) and _DIGITS.fullmatch(value.strip()):
         value = int(value)
     if isinstance(value, float) and value.is_integer():

@@ -65,7 +65,7 @@ def test_times_come_as_text_alone() -> None:
         (incoming.observation, observation_row(prompt_number="²"), "prompt_number"),
         (incoming.summary, summary_row(memory_session_id=None), "memory_session_id"),
         (incoming.summary, summary_row(request={}), "request"),
-        (incoming.prompt, prompt_row(text=""), "prompt_text"),
+        (incoming.prompt, prompt_row(text=None), "prompt_text"),
         (incoming.prompt, prompt_row(content_session_id=None), "content_session_id"),
         (incoming.session, session_row(content_session_id="", memory_session_id=""), "content_session_id"),
         (incoming.session, session_row(status="asleep"), "status"),
