@@ -1,5 +1,7 @@
 """Query or body → value; value → response. Under the contract's names and all their aliases."""
 
+import re
+import time
 from typing import Any, TypeVar
 
 import msgspec
@@ -69,10 +71,10 @@ class Query:
         found = self._first(*names)
         if found is None or not found[1].strip():
             return None
-        parsed = parse_range(found[1])
+        parsed = parse_range(found[1], now_epoch_ms=int(time.time() * 1000))
         if parsed is None:
             raise Invalid(
-                f"{found[0]} must be a date (2026-03-10, 2026-03-10T14:00, or milliseconds since 1970), "
+                f"{found[0]} must be a date (2026-03-10, 2026-03-10T14:00, 3d, yesterday, or milliseconds since 1970), "
                 f"not {found[1][:40]!r}",
                 field=found[0],
             )
@@ -108,7 +110,9 @@ async def body(request: Request, kind: type[T]) -> T:
         return msgspec.json.decode(raw or b"{}", type=kind)
     except msgspec.ValidationError as error:
         said, _, path = str(error).partition(" - at `")
-        field = path.rstrip("`").removeprefix("$.") or None
+        missing = re.search(r"(?:required|unknown) field `(\w+)`", said)
+        parts = (path.rstrip("`").removeprefix("$").removeprefix("."), missing[1] if missing else "")
+        field = ".".join(part for part in parts if part) or None
         raise Invalid(f"{field or 'the body'}: {said}", field=field) from error
     except (msgspec.DecodeError, UnicodeError) as error:
         raise Invalid(f"the body is not JSON: {error}") from error

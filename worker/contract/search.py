@@ -26,7 +26,7 @@ class Degraded(enum.StrEnum):
 class SearchQuery(msgspec.Struct, frozen=True, kw_only=True):
     """What is looked for.
 
-    text: the words as typed; nothing in them is syntax. Empty, or without a letter or digit: filters only.
+    text: the line as typed, in the query language (``query``). Without a letter or digit: filters only.
     kinds, types, concepts, files, project: filters, all must hold; within one, any value will do.
     files: part of a path. project: rows merged into it count too; None leaves internal projects out.
     since_epoch_ms, until_epoch_ms: inclusive.
@@ -97,7 +97,8 @@ class Hit(Entry, frozen=True, kw_only=True):
 class SearchPage(msgspec.Struct, frozen=True, kw_only=True):
     """One page of one fused list over all kinds.
 
-    total: how many there are in all. strategy: ``filter`` (no words) or ``keyword``.
+    total: how many there are in all. strategy: ``filter`` (no words) or ``keyword``. notes: what a person should know
+    of how the question was understood: the span of time with its zone, a phrase that stands nowhere.
     """
 
     hits: tuple[Hit, ...]
@@ -107,6 +108,7 @@ class SearchPage(msgspec.Struct, frozen=True, kw_only=True):
     strategy: str = "filter"
     degraded: Degraded | None = None
     took_ms: float = 0.0
+    notes: tuple[str, ...] = ()
 
 
 class SearchRows(msgspec.Struct, frozen=True, kw_only=True):
@@ -125,6 +127,7 @@ class SearchRows(msgspec.Struct, frozen=True, kw_only=True):
     strategy: str
     degraded: Degraded | None
     took_ms: float
+    notes: tuple[str, ...] = ()
 
 
 class TimelineQuery(msgspec.Struct, frozen=True, kw_only=True):

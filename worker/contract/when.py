@@ -4,7 +4,35 @@ import datetime as dt
 import re
 
 _DATE = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})")
+_MONTH = re.compile(r"(\d{4})-(\d{1,2})")
 _MILLISECONDS = re.compile(r"\d{12,14}")
+_UNITS = {
+    "min": "min", "mins": "min", "minute": "min", "minutes": "min", "分钟": "min", "分": "min",
+    "h": "h", "hr": "h", "hour": "h", "hours": "h", "小时": "h", "時間": "h",
+    "d": "d", "day": "d", "days": "d", "天": "d", "日": "d",
+    "w": "w", "week": "w", "weeks": "w", "周": "w", "星期": "w", "週間": "w",
+}  # fmt: skip
+_UNIT_MS = {"min": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
+_AGO = re.compile(rf"(\d{{1,5}}) *({'|'.join(sorted(_UNITS, key=len, reverse=True))})(?: +ago| *前)?")
+_CLOCK = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)")
+_WEEKDAYS = {
+    name: number
+    for number, names in enumerate(
+        (
+            ("monday", "mon", "周一", "星期一"), ("tuesday", "tue", "周二", "星期二"),
+            ("wednesday", "wed", "周三", "星期三"), ("thursday", "thu", "周四", "星期四"),
+            ("friday", "fri", "周五", "星期五"), ("saturday", "sat", "周六", "星期六"),
+            ("sunday", "sun", "周日", "星期日"),
+        )
+    )
+    for name in names
+}  # fmt: skip
+_SAME = {
+    "今天": "today", "今日": "today", "昨天": "yesterday", "昨日": "yesterday", "前天": "day before yesterday",
+    "这周": "this week", "本周": "this week", "今週": "this week", "上周": "last week", "上星期": "last week",
+    "先週": "last week", "这个月": "this month", "本月": "this month", "今月": "this month", "上个月": "last month",
+    "上月": "last month", "先月": "last month", "今年": "this year", "去年": "last year",
+}  # fmt: skip
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 _MS = dt.timedelta(milliseconds=1)
 
@@ -37,21 +65,26 @@ def wall_ms(moment: dt.datetime, zone: dt.tzinfo | None = None) -> int:
     return int(moment.replace(microsecond=0).timestamp()) * 1000 + moment.microsecond // 1000
 
 
-def parse_range(text: str, zone: dt.tzinfo | None = None) -> tuple[int, int] | None:
+def parse_range(text: str, zone: dt.tzinfo | None = None, *, now_epoch_ms: int | None = None) -> tuple[int, int] | None:
     """First and last millisecond that a date text means, or None if it is none.
 
-    `2026-03-10` is that whole day in ``zone`` (default: this machine's), 23 or 25 hours where clocks change;
-    a date with a time is one moment, in ``zone`` unless it says its own; 12 to 14 digits are epoch milliseconds.
+    `2026-03-10` is that whole day in ``zone`` (default: this machine's), 23 or 25 hours where clocks change, `2026-03`
+    the month; a date with a time is one moment, in ``zone`` unless it says its own; 12 to 14 digits are epoch ms.
+    With ``now_epoch_ms`` also what is told from now: `3d`, `2h`, `30min`, `2 weeks ago`, `3天前` (that long ago),
+    `14:30` (today), `today`, `yesterday`, `monday` (the latest), `this week`, `last month`, `昨天`, `上周`, `周一`, …
     """
     text = text.strip()
     if _MILLISECONDS.fullmatch(text):
         return int(text), int(text)
     try:
+        if now_epoch_ms is not None and (span := _relative(text.lower(), zone, now_epoch_ms)):
+            return span
+        if month := _MONTH.fullmatch(text):
+            first = dt.date(int(month[1]), int(month[2]), 1)
+            return _days(first, _month_end(first), zone)
         if day := _DATE.fullmatch(text):
             date = dt.date(*(int(part) for part in day.groups()))
-            # Where clocks go back at midnight the last hour comes twice: the day ends with the second.
-            start, last = dt.datetime.combine(date, dt.time.min), dt.datetime.combine(date, dt.time(23, 59, 59, fold=1))
-            return wall_ms(start, zone), wall_ms(last, zone) + 999
+            return _days(date, date, zone)
         moment = dt.datetime.fromisoformat(text)
         if not any(char in text for char in ":T "):
             return None
@@ -59,3 +92,45 @@ def parse_range(text: str, zone: dt.tzinfo | None = None) -> tuple[int, int] | N
     except (ValueError, OverflowError):
         return None
     return epoch, epoch
+
+
+def _days(first: dt.date, last_day: dt.date, zone: dt.tzinfo | None) -> tuple[int, int]:
+    """From the beginning of a day to the end of the same or a later one."""
+    # Where clocks go back at midnight the last hour comes twice: the day ends with the second.
+    last = dt.datetime.combine(last_day, dt.time(23, 59, 59, fold=1))
+    return wall_ms(dt.datetime.combine(first, dt.time.min), zone), wall_ms(last, zone) + 999
+
+
+def _relative(text: str, zone: dt.tzinfo | None, now_epoch_ms: int) -> tuple[int, int] | None:
+    today = at_ms(now_epoch_ms, zone).date()
+    day = dt.timedelta(days=1)
+    monday = today - today.weekday() * day
+    month = today.replace(day=1)
+    if ago := _AGO.fullmatch(text):
+        moment = now_epoch_ms - int(ago[1]) * _UNIT_MS[_UNITS[ago[2]]]
+        return moment, moment
+    if clock := _CLOCK.fullmatch(text):
+        moment = wall_ms(dt.datetime.combine(today, dt.time(int(clock[1]), int(clock[2]))), zone)
+        return moment, moment
+    if text in _WEEKDAYS:
+        date = today - (today.weekday() - _WEEKDAYS[text]) % 7 * day
+        return _days(date, date, zone)
+    spans = {
+        "today": (today, today),
+        "yesterday": (today - day, today - day),
+        "day before yesterday": (today - 2 * day, today - 2 * day),
+        "this week": (monday, monday + 6 * day),
+        "last week": (monday - 7 * day, monday - day),
+        "this month": (month, _month_end(month)),
+        "last month": ((month - day).replace(day=1), month - day),
+        "this year": (month.replace(month=1), month.replace(month=12, day=31)),
+        "last year": (dt.date(today.year - 1, 1, 1), dt.date(today.year - 1, 12, 31)),
+    }
+    if text == "now":
+        return now_epoch_ms, now_epoch_ms
+    span = spans.get(_SAME.get(text, " ".join(text.split())))
+    return None if span is None else _days(*span, zone)
+
+
+def _month_end(first: dt.date) -> dt.date:
+    return (first.replace(day=28) + dt.timedelta(days=4)).replace(day=1) - dt.timedelta(days=1)

@@ -20,7 +20,7 @@ _DEGRADED = {
 
 def index_table(page: SearchPage, zone: dt.tzinfo | None = None) -> str:
     """The page in groups of days. Groups and rows are in the page's order, so the best hit stays first."""
-    note = [_DEGRADED[page.degraded]] if page.degraded else []
+    note = [*([_DEGRADED[page.degraded]] if page.degraded else []), *(f"({note})" for note in page.notes)]
     if not page.hits:
         return "\n".join([_nothing(page), *note])
     return "\n".join([_header(page), *note, "", *_days(page, zone)]).rstrip() + "\n"

@@ -4,8 +4,10 @@ import datetime as dt
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 
 from worker.contract.errors import Invalid, NotFound
+from worker.contract.query import parse, shown_span
 from worker.contract.records import Observation, Prompt, Record, RecordKey, RecordKind, Summary
 from worker.contract.search import (
     Count,
@@ -27,16 +29,39 @@ from worker.store import filters, listing, records
 from worker.store.listing import Ranked
 from worker.store.tables import Connection, Store
 
+_LOOSE = "the exact phrase stands nowhere; these have some of its words"
 _WORD = {RecordKind.OBSERVATION: "Observation", RecordKind.SUMMARY: "Session", RecordKind.PROMPT: "Prompt"}
 
 
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A question as it was understood. match: the words as an FTS5 expression, empty without words."""
+
+    wanted: terms.Wanted
+    match: str
+    where: filters.Condition
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    ranked: list[Ranked]
+    total: int
+    notes: tuple[str, ...] = ()
+
+
 class Engine:
-    """Answers over one store. zone: of dates without one, by default this machine's."""
+    """Answers over one store. zone: of dates without one, by default this machine's. clock, now: in seconds."""
 
     def __init__(
-        self, store: Store, *, zone: dt.tzinfo | None = None, clock: Callable[[], float] = time.perf_counter
+        self,
+        store: Store,
+        *,
+        zone: dt.tzinfo | None = None,
+        clock: Callable[[], float] = time.perf_counter,
+        now: Callable[[], float] = time.time,
     ) -> None:
-        self._store, self._zone, self._clock = store, zone, clock
+        self._store, self._zone, self._clock, self._now = store, zone, clock, now
 
     async def search(self, query: SearchQuery) -> SearchPage:
         """One page of the fused list over all kinds that are asked for."""
@@ -58,34 +83,41 @@ class Engine:
             strategy=page.strategy,
             degraded=page.degraded,
             took_ms=page.took_ms,
+            notes=page.notes,
         )
 
     async def _search(self, query: SearchQuery) -> tuple[SearchPage, dict[RecordKey, Record]]:
         started = self._clock()
-        match = terms.expression(query.text, typing=query.typing)
+        asked = self._understand(query)
 
-        def work(connection: Connection) -> tuple[list[Hit], int, dict[RecordKey, Record]]:
-            where = filters.condition(query)
-            ranked = _ranked(connection, query, match, where)
-            total = listing.count(connection, match, where)
-            keys = [found.key for found in ranked]
+        def work(connection: Connection) -> tuple[_Found, list[Hit], dict[RecordKey, Record]]:
+            found = _find(connection, query, asked)
+            keys = [ranked.key for ranked in found.ranked]
             entries = listing.entries(connection, keys)
             rows = records.by_keys(connection, keys)
-            marker = Highlighter(terms.terms(query.text), terms.unfinished(query.text) if query.typing else None)
-            hits = [_hit(found, entries, rows, marker) for found in ranked if found.key in rows]
-            return hits, total, rows
+            marker = Highlighter(asked.wanted.words, asked.wanted.unfinished)
+            return found, [_hit(ranked, entries, rows, marker) for ranked in found.ranked if ranked.key in rows], rows
 
-        hits, total, rows = await self._store.read(work)
+        found, hits, rows = await self._store.read(work)
         page = SearchPage(
             hits=tuple(hits),
-            total=total,
+            total=found.total,
             query=query.text,
             offset=query.offset,
-            strategy="keyword" if match else "filter",
+            strategy="keyword" if asked.match else "filter",
             degraded=None if self._store.complete else Degraded.INDEX_STARTING,
             took_ms=round((self._clock() - started) * 1000, 2),
+            notes=(*asked.notes, *found.notes),
         )
         return page, rows
+
+    def _understand(self, query: SearchQuery) -> _Asked:
+        """What a query's line says. Errors: ``Invalid`` naming the filter that cannot be read."""
+        said = parse(query.text, now_epoch_ms=int(self._now() * 1000), zone=self._zone, typing=query.typing)
+        wanted = terms.Wanted(said.text, said.phrases, typing=query.typing and said.ends_in_word)
+        where = filters.condition(query, said, excluding=terms.excluding(said.excluded))
+        span = shown_span(said.since_epoch_ms, said.until_epoch_ms, self._zone)
+        return _Asked(wanted, terms.expression(wanted), where, (span,) if span else ())
 
     async def timeline(self, query: TimelineQuery) -> Timeline:
         """What lies around an anchor. Errors: ``Invalid`` for no anchor, ``NotFound`` for one that does not exist."""
@@ -122,17 +154,17 @@ class Engine:
             if not page.hits or page.strategy == "filter":
                 raise NotFound(f'No observations found matching "{query.query}". Try a different search query.')
             return page.hits[0].key
-        anchor = parse_anchor(query.anchor, self._zone)
+        anchor = parse_anchor(query.anchor, self._zone, now_epoch_ms=int(self._now() * 1000))
         if anchor is None:
             raise Invalid(f"Invalid timestamp: {query.anchor}", field="anchor")
         return anchor
 
     async def facets(self, query: SearchQuery, *, most_buckets: int) -> Facets:
         """What a filtered set is made of."""
-        match = terms.expression(query.text, typing=query.typing)
+        asked = self._understand(query)
+        match, where = asked.match, asked.where
 
         def work(connection: Connection) -> Facets:
-            where = filters.condition(query)
             groups = listing.groups(connection, match, where)
             first = min((group.first_epoch_ms for group in groups), default=None)
             last = max((group.last_epoch_ms for group in groups), default=None)
@@ -158,6 +190,17 @@ def _counts(values: Iterable[tuple[str, int]]) -> tuple[Count, ...]:
     for value, count in values:
         summed[value] += count
     return tuple(Count(value, count) for value, count in sorted(summed.items(), key=lambda item: (-item[1], item[0])))
+
+
+def _find(connection: Connection, query: SearchQuery, asked: _Asked) -> _Found:
+    """The page of what fits. A phrase that stands nowhere is looked for by its words, and that is said."""
+    match, notes = asked.match, tuple[str, ...]()
+    total = listing.count(connection, match, asked.where)
+    if not total and asked.wanted.phrases:
+        match = terms.expression(asked.wanted, strict=False)
+        total = listing.count(connection, match, asked.where)
+        notes = (_LOOSE,) if total else ()
+    return _Found(_ranked(connection, query, match, asked.where), total, notes)
 
 
 def _ranked(connection: Connection, query: SearchQuery, match: str, where: filters.Condition) -> list[Ranked]:

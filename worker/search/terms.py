@@ -4,6 +4,9 @@ Words are OR-ed and ranked by bm25, so a question in whole sentences finds its r
 any other is there. Each word stands in quotes and holds only letters and digits.
 """
 
+from collections.abc import Iterable
+from dataclasses import dataclass
+
 from worker.store import analysis
 
 _COMMON_TEXT = """
@@ -34,19 +37,68 @@ def terms(text: str) -> tuple[str, ...]:
     return tuple((telling or found)[:_MOST_TERMS])
 
 
-def expression(text: str, *, typing: bool = False) -> str:
-    """The MATCH expression for a text; empty when there is no word in it.
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is looked for in the records' words. typing: the last word of ``text`` may be unfinished."""
 
-    typing: the last word may be unfinished, so it also finds the words that begin with it; one letter is no word yet.
+    text: str = ""
+    phrases: tuple[str, ...] = ()
+    typing: bool = False
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """All words, of the phrases too, for marking them."""
+        return tuple(
+            dict.fromkeys((*(word for phrase in self.phrases for word in _in_order(phrase)), *terms(self.text)))
+        )
+
+    @property
+    def unfinished(self) -> str | None:
+        """The word that is still being typed."""
+        return unfinished(self.text) if self.typing else None
+
+
+def expression(wanted: Wanted, *, strict: bool = True) -> str:
+    """The MATCH expression; empty when there is no word in it.
+
+    Phrases must be there, words need not; without ``strict`` the words of the phrases are words like others.
+    typing: the last word also finds the words that begin with it; one letter is no word yet.
     """
-    last = unfinished(text) if typing else None
-    wanted = terms(text)
+    phrases = [phrase for phrase in map(phrase_expression, wanted.phrases) if phrase]
+    parts = _parts(wanted)
+    if not phrases:
+        return " OR ".join(parts)
+    if not strict:
+        loose = [_quoted(word) for phrase in wanted.phrases for word in terms(phrase)]
+        return " OR ".join(dict.fromkeys((*loose, *parts)))
+    together = " AND ".join(phrases)
+    return f"({together}) AND ({' OR '.join((*phrases, *parts))})"
+
+
+def phrase_expression(text: str) -> str:
+    """Its words next to each other, empty when there is none."""
+    found = _in_order(text)
+    if len(found) == 1:
+        return _quoted(found[0]) + ("*" if _is_lone(found[0]) else "")
+    return _quoted(" ".join(found)) if found else ""
+
+
+def excluding(texts: Iterable[str]) -> str:
+    """An expression for what has any of these words or phrases, empty when there is none."""
+    return " OR ".join(phrase for phrase in map(phrase_expression, texts) if phrase)
+
+
+def _in_order(text: str) -> list[str]:
+    return analysis.words(text, run_ends=False)[:_MOST_TERMS]
+
+
+def _parts(wanted: Wanted) -> list[str]:
+    last = wanted.unfinished
+    words = terms(wanted.text)
     if last is not None and len(last) < _SHORTEST_BEGINNING:
-        wanted, last = tuple(word for word in wanted if word != last), None
-    parts = [_quoted(word) + ("*" if _is_lone(word) else "") for word in wanted]
-    if last is not None:
-        parts += _beginnings(last)
-    return " OR ".join(dict.fromkeys(parts))
+        words, last = tuple(word for word in words if word != last), None
+    parts = [_quoted(word) + ("*" if _is_lone(word) else "") for word in words]
+    return list(dict.fromkeys((*parts, *(_beginnings(last) if last is not None else ()))))
 
 
 def _quoted(word: str) -> str:

@@ -20,12 +20,12 @@ class Moment:
 Anchor = RecordKey | Moment
 
 
-def parse_anchor(text: str, zone: dt.tzinfo | None = None) -> Anchor | None:
+def parse_anchor(text: str, zone: dt.tzinfo | None = None, *, now_epoch_ms: int | None = None) -> Anchor | None:
     """`118`, `#118`, `S14`, `P40`: a record. A date with or without a time: the moment (a day: its beginning).
 
     None for anything else. Twelve digits and more are milliseconds since 1970.
     """
-    moment = parse_range(text, zone)
+    moment = parse_range(text, zone, now_epoch_ms=now_epoch_ms)
     if moment is not None:
         return Moment(moment[0])
     return parse_key(text)

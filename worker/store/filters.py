@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from worker.contract.records import RecordKind
+from worker.contract.query import Parsed
+from worker.contract.records import RecordKind, parse_key
 from worker.contract.search import SearchQuery
 from worker.store.rows import CODES, placeholders
 
@@ -25,26 +26,69 @@ class Condition:
     narrow: bool = True
 
 
-def condition(query: SearchQuery) -> Condition:
-    """All filters of a query; its words are not among them."""
-    parts: list[tuple[str, Sequence[object]]] = [_scope(query.project)]
+def condition(query: SearchQuery, said: Parsed | None = None, *, excluding: str = "") -> Condition:
+    """All filters of a query and of what its line says; words are not among them.
+
+    excluding: an FTS5 expression; what it finds is left out.
+    """
+    parts = [_scope(query.project), *_shared(query)]
     if query.platform_source:
         parts.append(("d.platform = ?", [query.platform_source]))
-    if query.since_epoch_ms is not None:
-        parts.append(("d.epoch >= ?", [query.since_epoch_ms]))
-    if query.until_epoch_ms is not None:
-        parts.append(("d.epoch <= ?", [query.until_epoch_ms]))
-    if query.kinds:
-        parts.append((f"d.kind IN ({placeholders(query.kinds)})", [CODES[kind] for kind in query.kinds]))
-    if query.types:
-        parts.append((f"d.type IN ({placeholders(query.types)})", query.types))
-    if query.concepts:
-        parts.append((_CONCEPTS.format(marks=placeholders(query.concepts)), query.concepts))
-    if query.files:
-        parts.append(_files(query.files))
+    if said is not None:
+        parts += _shared(said)
+        parts += [_projects(said.projects)] if said.projects else []
+        parts += [_sessions(said.sessions)] if said.sessions else []
+    if excluding:
+        parts.append(("d.docid NOT IN (SELECT rowid FROM py_text WHERE py_text MATCH ?)", [excluding]))
     sql = " AND ".join(sql for sql, _ in parts)
     values = tuple(value for _, values in parts for value in values)
     return Condition(sql, values, narrow=len(parts) > 1 or query.project is not None)
+
+
+Part = tuple[str, Sequence[object]]
+
+
+def _shared(asked: SearchQuery | Parsed) -> list[Part]:
+    """The filters that parameters and the query language have in common."""
+    parts: list[Part] = []
+    if asked.since_epoch_ms is not None:
+        parts.append(("d.epoch >= ?", [asked.since_epoch_ms]))
+    if asked.until_epoch_ms is not None:
+        parts.append(("d.epoch <= ?", [asked.until_epoch_ms]))
+    if asked.kinds:
+        parts.append((f"d.kind IN ({placeholders(asked.kinds)})", [CODES[kind] for kind in asked.kinds]))
+    if asked.types:
+        parts.append((f"d.type COLLATE NOCASE IN ({placeholders(asked.types)})", asked.types))
+    if asked.concepts:
+        parts.append((_CONCEPTS.format(marks=placeholders(asked.concepts)), asked.concepts))
+    if asked.files:
+        parts.append(_files(asked.files))
+    return parts
+
+
+def _projects(names: Sequence[str]) -> Part:
+    """Any of the projects, or merged into one, in any letter case."""
+    marks = placeholders(names)
+    lowered = [name.lower() for name in names]
+    return f"(lower(d.project) IN ({marks}) OR lower(d.merged) IN ({marks}))", [*lowered, *lowered]
+
+
+def _sessions(names: Sequence[str]) -> Part:
+    """Sessions by the beginning of either of their ids, or by one of their summaries: `S14`."""
+    tests: list[str] = []
+    values: list[object] = []
+    for name in names:
+        key = parse_key(name)
+        if key is not None and key.kind is RecordKind.SUMMARY:
+            tests.append("d.session = (SELECT memory_session_id FROM session_summaries WHERE id = ?)")
+            values.append(key.id)
+        else:
+            tests.append(
+                "d.session IN (SELECT memory_session_id FROM sdk_sessions "
+                "WHERE substr(memory_session_id, 1, ?) = ? OR substr(content_session_id, 1, ?) = ?)"
+            )
+            values += [len(name), name, len(name), name]
+    return "(" + " OR ".join(tests) + ")", values
 
 
 def scope(project: str | None, platform_source: str | None = None) -> Condition:
@@ -52,7 +96,7 @@ def scope(project: str | None, platform_source: str | None = None) -> Condition:
     return condition(SearchQuery(project=project, platform_source=platform_source))
 
 
-def _scope(project: str | None) -> tuple[str, Sequence[object]]:
+def _scope(project: str | None) -> Part:
     if project is None:
         return "d.project <> ?", [INTERNAL_PROJECT]
     return "(d.project = ? OR d.merged = ?)", [project, project]
@@ -66,7 +110,7 @@ _CONCEPTS = (
 )
 
 
-def _files(paths: Sequence[str]) -> tuple[str, Sequence[object]]:
+def _files(paths: Sequence[str]) -> Part:
     """Any of the paths is part of any path of the record; letter case does not matter."""
     # Not LIKE: it refuses long patterns.
     parts = " OR ".join("instr(lower(f.value), lower(?))" for _ in paths)

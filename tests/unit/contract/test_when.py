@@ -104,3 +104,42 @@ def test_epoch_beyond_all_years_gives_the_nearest(epoch: int) -> None:
 
 def test_text_of_a_moment_is_utc_with_milliseconds() -> None:
     assert iso_utc(1_772_625_600_005) == "2026-03-04T12:00:00.005Z"
+
+
+@pytest.mark.parametrize(
+    ("text", "first", "last"),
+    [
+        ("3d", "2026-03-01T12:00+00:00", None),
+        ("2h", "2026-03-04T10:00+00:00", None),
+        ("30min", "2026-03-04T11:30+00:00", None),
+        ("2 weeks ago", "2026-02-18T12:00+00:00", None),
+        ("3天前", "2026-03-01T12:00+00:00", None),
+        ("now", "2026-03-04T12:00+00:00", None),
+        ("14:30", "2026-03-04T13:30+00:00", None),
+        ("today", "2026-03-03T23:00+00:00", "2026-03-04T23:00+00:00"),
+        ("yesterday", "2026-03-02T23:00+00:00", "2026-03-03T23:00+00:00"),
+        ("昨天", "2026-03-02T23:00+00:00", "2026-03-03T23:00+00:00"),
+        ("last week", "2026-02-22T23:00+00:00", "2026-03-01T23:00+00:00"),
+        ("上周", "2026-02-22T23:00+00:00", "2026-03-01T23:00+00:00"),
+        ("Monday", "2026-03-01T23:00+00:00", "2026-03-02T23:00+00:00"),
+        ("周四", "2026-02-25T23:00+00:00", "2026-02-26T23:00+00:00"),
+        ("last month", "2026-01-31T23:00+00:00", "2026-02-28T23:00+00:00"),
+        ("2026-03", "2026-02-28T23:00+00:00", "2026-03-31T22:00+00:00"),
+        ("last year", "2024-12-31T23:00+00:00", "2025-12-31T23:00+00:00"),
+    ],
+)
+def test_what_is_told_from_now(text: str, first: str, last: str | None) -> None:
+    """Wednesday 2026-03-04, 13:00 in Berlin."""
+    now = moment("2026-03-04T12:00+00:00")
+    span = parse_range(text, BERLIN, now_epoch_ms=now)
+    assert span == (moment(first), moment(last) - 1 if last else moment(first))
+
+
+@pytest.mark.parametrize("text", ["3d", "yesterday", "上周", "14:30"])
+def test_without_a_now_there_is_nothing_to_tell_it_from(text: str) -> None:
+    assert parse_range(text, BERLIN) is None
+
+
+@pytest.mark.parametrize("text", ["3x", "99999999d", "25:00", "last decade", "2026-13", "", "周八"])
+def test_no_date_from_now_either(text: str) -> None:
+    assert parse_range(text, BERLIN, now_epoch_ms=moment("2026-03-04T12:00+00:00")) is None

@@ -24,14 +24,14 @@ def index() -> Iterator[sqlite3.Connection]:
 @given(HOSTILE, st.booleans())
 def test_nothing_typed_is_ever_syntax(index: sqlite3.Connection, text: str, typing: bool) -> None:
     """R001, R003, R005, R007, R011."""
-    expression = terms.expression(text, typing=typing)
+    expression = terms.expression(terms.Wanted(text, (text,), typing=typing))
     if expression:
         index.execute("SELECT count(*) FROM t WHERE t MATCH ?", (expression,)).fetchall()
 
 
 @given(HOSTILE)
 def test_a_text_finds_the_record_that_holds_it(index: sqlite3.Connection, text: str) -> None:
-    expression = terms.expression(text)
+    expression = terms.expression(terms.Wanted(text))
     index.execute("DELETE FROM t")
     index.execute("INSERT INTO t VALUES ('', ?)", (" ".join(analysis.words(text)),))
     if expression:
@@ -56,7 +56,7 @@ def test_a_text_finds_the_record_that_holds_it(index: sqlite3.Connection, text: 
     ],
 )  # fmt: skip
 def test_expression_of_a_finished_question(text: str, expression: str) -> None:
-    assert terms.expression(text) == expression
+    assert terms.expression(terms.Wanted(text)) == expression
 
 
 @pytest.mark.parametrize("typed", ["session-rec", "CLAUDE.m", "happine", "retryi"])
@@ -65,9 +65,9 @@ def test_word_being_typed_finds_what_it_may_become(index: sqlite3.Connection, ty
     index.execute("DELETE FROM t")
     for text in ("session-recall tool", "CLAUDE.md", "happiness", "retrying"):
         index.execute("INSERT INTO t VALUES ('', ?)", (" ".join(analysis.words(text)),))
-    found = index.execute("SELECT count(*) FROM t WHERE t MATCH ?", (terms.expression(typed, typing=True),)).fetchone()[
-        0
-    ]
+    found = index.execute(
+        "SELECT count(*) FROM t WHERE t MATCH ?", (terms.expression(terms.Wanted(typed, typing=True)),)
+    ).fetchone()[0]
     assert found == 1
 
 
@@ -84,3 +84,17 @@ def test_question_without_end_is_cut() -> None:
 def test_terms_are_not_repeated(text: str) -> None:
     found = terms.terms(text)
     assert len(set(found)) == len(found)
+
+
+def test_phrases_must_be_there_and_words_need_not() -> None:
+    wanted = terms.Wanted("deadlock", ("session lock", "雨の日"))
+    assert terms.expression(wanted) == (
+        '("session lock" AND "雨の の日") AND ("session lock" OR "雨の の日" OR "deadlock")'
+    )
+    assert terms.expression(wanted, strict=False) == '"session" OR "lock" OR "雨の" OR "の日" OR "deadlock"'
+    assert wanted.words == ("session", "lock", "雨の", "の日", "deadlock")
+
+
+def test_what_is_left_out_is_an_expression_of_its_own() -> None:
+    assert terms.excluding(["token", "clock skew", "…"]) == '"token" OR "clock skew"'
+    assert terms.excluding([]) == ""

@@ -1,0 +1,106 @@
+from dataclasses import asdict
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from worker.contract.errors import Invalid
+from worker.contract.query import Parsed, parse, shown_span
+from worker.contract.records import RecordKind
+from worker.contract.when import parse_range
+
+BERLIN = ZoneInfo("Europe/Berlin")
+NOW = 1_772_625_600_000
+"""Wednesday 2026-03-04 12:00 UTC."""
+
+
+def read(line: str, *, typing: bool = False) -> dict[str, Any]:
+    """What differs from an empty line."""
+    parsed = asdict(parse(line, now_epoch_ms=NOW, zone=BERLIN, typing=typing))
+    return {name: value for name, value in parsed.items() if value != asdict(Parsed())[name]}
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("", {}),
+        ("auth 身份", {"text": "auth 身份"}),
+        ('"exact phrase" loose', {"phrases": ("exact phrase",), "text": "loose"}),
+        ('"unclosed phrase', {"text": '"unclosed phrase'}),
+        ("cache -token", {"text": "cache", "excluded": ("token",), "ends_in_word": False}),
+        ('-"clock skew"', {"excluded": ("clock skew",), "ends_in_word": False}),
+        # Flags and arrows are looked for, not left out.
+        ("grep -v -rA --force a-b - ->", {"text": "grep -v -rA --force a-b - ->"}),
+        ("type:bugfix,decision", {"types": ("bugfix", "decision"), "ends_in_word": False}),
+        ("TYPE:bugfix types:change", {"types": ("bugfix", "change"), "ends_in_word": False}),
+        ('project:"my shop" x', {"projects": ("my shop",), "text": "x"}),
+        ("concept:gotcha file:src/a.py", {"concepts": ("gotcha",), "files": ("src/a.py",), "ends_in_word": False}),
+        ("session:S14", {"sessions": ("S14",), "ends_in_word": False}),
+        ("is:prompt,obs", {"kinds": (RecordKind.PROMPT, RecordKind.OBSERVATION), "ends_in_word": False}),
+        # R005: a word before a colon that is no filter is text, and so is a filter without a value.
+        ("std::vector title:foo type: error", {"text": "std::vector title:foo type: error"}),
+        ("see -type:x", {"text": "see -type:x"}),
+    ],
+)
+def test_a_line_is_read_as_a_person_means_it(line: str, expected: dict[str, Any]) -> None:
+    assert read(line) == expected
+
+
+@pytest.mark.parametrize(
+    ("line", "since", "until"),
+    [
+        ("since:2026-03-01", "2026-03-01", None),
+        ("until:2026-03-01", None, "2026-03-01"),
+        ("at:2026-03-01", "2026-03-01", "2026-03-01"),
+        ("since:3d", "3d", None),
+        ("since:last week", "last week", None),
+        ('since:"last week"', "last week", None),
+        ("since:昨天", "yesterday", None),
+        ("until:上周", None, "last week"),
+        ("since:2026-01-01 since:2026-02-01", "2026-02-01", None),
+    ],
+)
+def test_dates_are_filters(line: str, since: str | None, until: str | None) -> None:
+    parsed = parse(line, now_epoch_ms=NOW, zone=BERLIN)
+    assert parsed.text == ""
+    for text, end, epoch in ((since, 0, parsed.since_epoch_ms), (until, 1, parsed.until_epoch_ms)):
+        span = parse_range(text, BERLIN, now_epoch_ms=NOW) if text else None
+        assert epoch == (span[end] if span else None)
+
+
+def test_a_moment_is_looked_at_with_the_hour_around_it() -> None:
+    parsed = parse("at:2026-03-04T10:00", now_epoch_ms=NOW, zone=BERLIN)
+    assert (parsed.since_epoch_ms, parsed.until_epoch_ms) == (
+        NOW - 3 * 3_600_000 - 1_800_000,
+        NOW - 3 * 3_600_000 + 1_800_000,
+    )
+
+
+@pytest.mark.parametrize(("line", "field"), [("since:banana", "since"), ("at:never x", "at"), ("is:banana", "is")])
+def test_a_value_that_cannot_be_read_is_named(line: str, field: str) -> None:
+    with pytest.raises(Invalid) as raised:
+        parse(line, now_epoch_ms=NOW)
+    assert raised.value.field == field
+
+
+@pytest.mark.parametrize("line", ["cache since:ye", "cache is:pro", "cache until:2026-03-"])
+def test_a_value_that_is_still_being_typed_is_passed_over(line: str) -> None:
+    assert read(line, typing=True) == {"text": "cache", "ends_in_word": False}
+
+
+@given(st.text())
+def test_no_line_breaks_the_reading(line: str) -> None:
+    try:
+        parsed = parse(line, now_epoch_ms=NOW, zone=BERLIN)
+    except Invalid as error:
+        assert error.field in ("since", "until", "at", "is")
+    else:
+        assert len(parsed.text) <= len(line)
+
+
+def test_a_span_is_shown_with_its_zone() -> None:
+    assert shown_span(NOW, None, BERLIN) == "since 2026-03-04 13:00 CET"
+    assert shown_span(None, NOW, BERLIN) == "until 2026-03-04 13:00 CET"
+    assert shown_span(None, None, BERLIN) == ""

@@ -1,0 +1,177 @@
+"""Pure: the query language, read in one place for app, command line, HTTP and MCP.
+
+    words            found by relevance, any of them
+    "exact phrase"   these words next to each other
+    -word -"phrase"  leave out what has it (three letters and more: `-v` is a flag that somebody looks for)
+    type:bugfix,decision   project:shop   concept:gotcha   file:src/app   session:S14
+    is:observation   is:summary   is:prompt
+    since:2026-03-10   until:yesterday   at:"last week"   (see ``when``)
+
+Values are lists with commas, quoted if they hold blanks. A `word:` that is not one of these is plain text, and so is
+one without a value. The filters must all hold; within one, any value will do.
+"""
+
+import datetime as dt
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from worker.contract.errors import Invalid
+from worker.contract.records import RecordKind
+from worker.contract.when import at_ms, parse_range
+
+_FIELDS = {
+    "type": "type", "types": "type", "project": "project", "projects": "project", "concept": "concept",
+    "concepts": "concept", "file": "file", "files": "file", "session": "session", "sessions": "session", "is": "is",
+    "kind": "is", "since": "since", "until": "until", "at": "at",
+}  # fmt: skip
+_DATES = ("since", "until", "at")
+_TOKEN = re.compile(
+    rf"(?P<minus>-)?(?:(?P<field>{'|'.join(_FIELDS)}):)?"
+    r"(?:\"(?P<quoted>[^\"]*)\"(?=\s|$)|(?P<bare>[^\s]+))",
+    re.IGNORECASE,
+)
+_EXCLUDED = re.compile(r"[^\W\d_][\w.:/\\-]{2,}")
+_TWO_WORDS = re.compile(r"(last|this) +(week|month|year)\b", re.IGNORECASE)
+_KINDS = {
+    "observation": RecordKind.OBSERVATION, "observations": RecordKind.OBSERVATION, "obs": RecordKind.OBSERVATION,
+    "summary": RecordKind.SUMMARY, "summaries": RecordKind.SUMMARY, "session": RecordKind.SUMMARY,
+    "sessions": RecordKind.SUMMARY, "prompt": RecordKind.PROMPT, "prompts": RecordKind.PROMPT,
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """What a line asks for. text: its plain words, in order. Epochs are inclusive.
+
+    ends_in_word: whether the line's last piece is one of the plain words, and so may be going on.
+    """
+
+    text: str = ""
+    phrases: tuple[str, ...] = ()
+    excluded: tuple[str, ...] = ()
+    kinds: tuple[RecordKind, ...] = ()
+    types: tuple[str, ...] = ()
+    projects: tuple[str, ...] = ()
+    concepts: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    sessions: tuple[str, ...] = ()
+    since_epoch_ms: int | None = None
+    until_epoch_ms: int | None = None
+    ends_in_word: bool = True
+
+
+@dataclass(slots=True)
+class _Reading:
+    words: list[str] = field(default_factory=list)
+    phrases: list[str] = field(default_factory=list)
+    excluded: list[str] = field(default_factory=list)
+    values: dict[str, list[str]] = field(default_factory=dict)
+    since: list[int] = field(default_factory=list)
+    until: list[int] = field(default_factory=list)
+    ends_in_word: bool = True
+
+
+def parse(line: str, *, now_epoch_ms: int, zone: dt.tzinfo | None = None, typing: bool = False) -> Parsed:
+    """What a line asks for.
+
+    typing: the end of the line may be unfinished; a filter there whose value cannot be read yet is passed over.
+    Errors: ``Invalid`` for a value that cannot be read; its ``field`` is the filter's name.
+    """
+    reading = _Reading()
+    for token in _tokens(line):
+        try:
+            _read(token, reading, now_epoch_ms, zone)
+        except Invalid:
+            if not (typing and token.ends_line):
+                raise
+            reading.ends_in_word = False
+    values = reading.values
+    return Parsed(
+        text=" ".join(reading.words),
+        phrases=tuple(reading.phrases),
+        excluded=tuple(reading.excluded),
+        kinds=tuple(dict.fromkeys(_kind(value) for value in values.get("is", ()))),
+        types=tuple(values.get("type", ())),
+        projects=tuple(values.get("project", ())),
+        concepts=tuple(values.get("concept", ())),
+        files=tuple(values.get("file", ())),
+        sessions=tuple(values.get("session", ())),
+        since_epoch_ms=max(reading.since, default=None),
+        until_epoch_ms=min(reading.until, default=None),
+        ends_in_word=reading.ends_in_word,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Token:
+    text: str
+    minus: bool
+    field: str | None
+    quoted: bool
+    value: str
+    ends_line: bool
+
+
+def _tokens(line: str) -> Iterator[_Token]:
+    at = 0
+    while match := _TOKEN.search(line, at):
+        name = match["field"].lower() if match["field"] else None
+        value, end = match["quoted"] if match["quoted"] is not None else match["bare"], match.end()
+        if name in _DATES and (pair := _TWO_WORDS.match(line, match.start("bare"))):
+            value, end = pair.group(), pair.end()
+        quoted = match["quoted"] is not None
+        yield _Token(match.group(), match["minus"] is not None, name, quoted, value, not line[end:].strip())
+        at = end
+
+
+def _read(token: _Token, reading: _Reading, now_epoch_ms: int, zone: dt.tzinfo | None) -> None:
+    name = _FIELDS.get(token.field or "")
+    reading.ends_in_word = False
+    if name is not None and not token.minus:
+        if name in _DATES:
+            first, last = _span(name, token.value, now_epoch_ms, zone)
+            reading.since += [first] if name in ("since", "at") else []
+            reading.until += [last] if name in ("until", "at") else []
+            return
+        values = [part.strip() for part in token.value.split(",") if part.strip()]
+        for value in values if name == "is" else ():
+            _kind(value)
+        reading.values.setdefault(name, []).extend(values)
+    elif token.field is None and token.quoted and token.value.strip():
+        (reading.excluded if token.minus else reading.phrases).append(token.value)
+    elif token.minus and token.field is None and _EXCLUDED.fullmatch(token.value):
+        reading.excluded.append(token.value)
+    else:
+        reading.words.append(token.text)
+        reading.ends_in_word = True
+
+
+def _kind(value: str) -> RecordKind:
+    if value.lower() not in _KINDS:
+        raise Invalid(f"is: takes observation, summary or prompt, not {value[:40]!r}", field="is")
+    return _KINDS[value.lower()]
+
+
+def _span(name: str, value: str, now_epoch_ms: int, zone: dt.tzinfo | None) -> tuple[int, int]:
+    span = parse_range(value, zone, now_epoch_ms=now_epoch_ms)
+    if span is None:
+        raise Invalid(
+            f"{name}: takes a date such as 2026-03-10, 2026-03-10T14:00, 3d, yesterday or 上周, not {value[:40]!r}",
+            field=name,
+        )
+    if name == "at" and span[0] == span[1]:
+        # A moment is no span to look into: the hour around it.
+        return span[0] - 1_800_000, span[1] + 1_800_000
+    return span
+
+
+def shown_span(since_epoch_ms: int | None, until_epoch_ms: int | None, zone: dt.tzinfo | None = None) -> str:
+    """A span in words with its zone, empty if it is open at both ends: `since 2026-03-10 00:00 CET`."""
+    parts = [
+        f"{word} {at_ms(epoch, zone):%Y-%m-%d %H:%M}"
+        for word, epoch in (("since", since_epoch_ms), ("until", until_epoch_ms))
+        if epoch is not None
+    ]
+    last = until_epoch_ms if until_epoch_ms is not None else since_epoch_ms
+    return " ".join([*parts, at_ms(last, zone).tzname() or ""]).strip() if last is not None else ""
