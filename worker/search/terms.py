@@ -28,6 +28,8 @@ _MOST_TERMS = 64
 _SHORTEST_STEM = 3
 _LONGEST_SUFFIX = 4
 _SHORTEST_BEGINNING = 2
+_SENTENCE = 5
+"""Telling words beside a phrase that make a sentence of it."""
 
 
 def terms(text: str) -> tuple[str, ...]:
@@ -61,16 +63,17 @@ class Wanted:
 def expression(wanted: Wanted, *, strict: bool = True) -> str:
     """The MATCH expression; empty when there is no word in it.
 
-    Phrases must be there, words need not; without ``strict`` the words of the phrases are words like others.
+    Phrases must be there, words need not. In a sentence a quotation is no demand: there, and without ``strict``, the
+    words of the phrases are words like others, and the phrase adds its weight.
     typing: the last word also finds the words that begin with it; one letter is no word yet.
     """
     phrases = [phrase for phrase in map(phrase_expression, wanted.phrases) if phrase]
     parts = _parts(wanted)
     if not phrases:
         return " OR ".join(parts)
-    if not strict:
+    if not strict or len(terms(wanted.text)) >= _SENTENCE:
         loose = [_quoted(word) for phrase in wanted.phrases for word in terms(phrase)]
-        return " OR ".join(dict.fromkeys((*loose, *parts)))
+        return " OR ".join(dict.fromkeys((*phrases, *loose, *parts)))
     together = " AND ".join(phrases)
     return f"({together}) AND ({' OR '.join((*phrases, *parts))})"
 

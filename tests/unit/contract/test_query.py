@@ -41,6 +41,7 @@ def read(line: str, *, typing: bool = False) -> dict[str, Any]:
         ("is:prompt,obs", {"kinds": (RecordKind.PROMPT, RecordKind.OBSERVATION), "ends_in_word": False}),
         # R005: a word before a colon that is no filter is text, and so is a filter without a value.
         ("std::vector title:foo type: error", {"text": "std::vector title:foo type: error"}),
+        ("from file:///etc/hosts", {"text": "from file:///etc/hosts"}),
         ("see -type:x", {"text": "see -type:x"}),
     ],
 )
