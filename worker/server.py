@@ -32,6 +32,8 @@ from worker.stream.events import event
 
 _log = logging.getLogger("worker.server")
 _GRACE_S = 3
+_MOST_HEAD_BYTES = 2**20
+"""Of a request's first lines: a question may be a long paste."""
 
 
 class _Server(uvicorn.Server):
@@ -105,7 +107,14 @@ async def _serve(settings: Settings, listening: socket.socket) -> None:
                 await services.store.close()
 
     app = build(services, settings.host, lifespan)
-    config = uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=_GRACE_S, lifespan="on")
+    config = uvicorn.Config(
+        app,
+        log_config=None,
+        access_log=False,
+        timeout_graceful_shutdown=_GRACE_S,
+        lifespan="on",
+        h11_max_incomplete_event_size=_MOST_HEAD_BYTES,
+    )
     server = _Server(config, broadcaster)
     await server.serve(sockets=[listening])
     if services.failure:

@@ -153,7 +153,7 @@ def test_what_is_no_whole_number(value: object) -> None:
         (b"{", Invalid, None),
         (b"\xff", Invalid, None),
         (b"[]", Invalid, None),
-        (b"{}", Invalid, None),
+        (b"{}", Invalid, "text"),
         (b'{"text":5}', Invalid, "text"),
         (b'{"text":"x","metadata":[]}', Invalid, "metadata"),
         (b'{"text":"\\udcaa"}', Invalid, None),

@@ -1,0 +1,184 @@
+"""Opening, refusing, transactions, and what is told when SQLite fails."""
+
+import asyncio
+import os
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from tests.factories import make_batch, observation_row
+from tests.parts.conftest import fill, foreign
+from worker.contract.errors import Busy, Unavailable
+from worker.contract.search import SearchQuery
+from worker.search.engine import Engine
+from worker.store.tables import Connection, Store, open_store
+
+
+@pytest.mark.parametrize("column", ["platform_source", "custom_title"])
+async def test_older_file_is_refused_with_a_way_out_and_left_alone(tmp_path: Path, column: str) -> None:
+    """R082."""
+    path = tmp_path / "claude-mem.db"
+    await open_store(path).close()
+    connection = foreign(path)
+    for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE name LIKE 'py!_%' ESCAPE '!'").fetchall():
+        connection.execute(f"DROP TRIGGER IF EXISTS {name}") if name.endswith(
+            ("insert", "update", "delete", "replace")
+        ) else None
+    for index in ("ux_sdk_sessions_platform_content", "idx_sdk_sessions_platform_source"):
+        connection.execute(f"DROP INDEX {index}")
+    connection.execute(f"ALTER TABLE sdk_sessions DROP COLUMN {column}")
+    before = connection.execute("SELECT count(*), sum(length(sql)) FROM sqlite_master").fetchone()
+    connection.close()
+    with pytest.raises(Unavailable, match=f"older claude-mem.*sdk_sessions lack {column}.*13.25"):
+        open_store(path)
+    connection = foreign(path)
+    assert connection.execute("SELECT count(*), sum(length(sql)) FROM sqlite_master").fetchone() == before
+    connection.close()
+
+
+async def test_file_of_the_first_migrations_is_refused(tmp_path: Path) -> None:
+    """R082."""
+    path = tmp_path / "claude-mem.db"
+    connection = foreign(path)
+    connection.execute("CREATE TABLE schema_versions (id INTEGER PRIMARY KEY, version INTEGER UNIQUE, applied_at TEXT)")
+    connection.execute("CREATE TABLE sdk_sessions (id INTEGER PRIMARY KEY, claude_session_id TEXT, project TEXT)")
+    connection.execute("CREATE TABLE observations (id INTEGER PRIMARY KEY, sdk_session_id TEXT, text TEXT NOT NULL)")
+    connection.close()
+    with pytest.raises(Unavailable, match="older claude-mem"):
+        open_store(path)
+
+
+@pytest.mark.parametrize(
+    "content", [b"no database at all, but long enough to look at" * 100, b"SQLite format 3\0" + b"\xff" * 4080]
+)
+def test_damaged_file_is_told_and_left_alone(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "claude-mem.db"
+    path.write_bytes(content)
+    with pytest.raises(Unavailable, match="damaged or no database|cannot be used"):
+        open_store(path)
+    assert path.read_bytes() == content
+
+
+async def test_damaged_page_is_told_as_damage_and_not_as_nothing(tmp_path: Path) -> None:
+    """R084."""
+    path = tmp_path / "claude-mem.db"
+    store = open_store(path)
+    await fill(
+        store, make_batch([observation_row(f"zebra {number}", created_at_epoch=number) for number in range(300)])
+    )
+    await store.close()
+    connection = foreign(path)
+    (page,) = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'py_docs'").fetchone()
+    connection.close()
+    with path.open("r+b") as file:
+        file.seek((page - 1) * 4096)
+        file.write(b"\xff" * 4096)
+    damaged = open_store(path)
+    with pytest.raises(Unavailable, match="damaged"):
+        await Engine(damaged).search(SearchQuery(project="shop"))
+    await damaged.close()
+
+
+def test_path_that_is_a_folder(tmp_path: Path) -> None:
+    with pytest.raises(Unavailable, match="cannot be used"):
+        open_store(tmp_path)
+
+
+def test_folder_that_is_a_file(tmp_path: Path) -> None:
+    (tmp_path / "data").write_text("x")
+    with pytest.raises(Unavailable, match="cannot be used"):
+        open_store(tmp_path / "data" / "claude-mem.db")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_folder_that_cannot_be_written(tmp_path: Path) -> None:
+    """R109."""
+    tmp_path.chmod(0o500)
+    with pytest.raises(Unavailable, match="cannot be used"):
+        open_store(tmp_path / "claude-mem.db")
+
+
+async def test_write_that_fails_leaves_nothing_and_the_next_one_works(store: Store) -> None:
+    def half(connection: Connection) -> None:
+        connection.execute("INSERT INTO sync_state VALUES ('half', 'x')")
+        raise ValueError("in the middle")
+
+    with pytest.raises(ValueError, match="in the middle"):
+        await store.write(half)
+    await store.write(lambda connection: connection.execute("INSERT INTO sync_state VALUES ('whole', 'x')").close())
+    assert await keys(store) == ["whole"]
+
+
+async def test_commit_that_fails_is_rolled_back(store: Store) -> None:
+    def orphan(connection: Connection) -> None:
+        connection.execute("PRAGMA defer_foreign_keys = ON")
+        connection.execute(
+            "INSERT INTO pending_messages (session_db_id, content_session_id, message_type, created_at_epoch)"
+            " VALUES (999, 'c', 'observation', 0)"
+        )
+
+    with pytest.raises(sqlite3.IntegrityError):
+        await store.write(orphan)
+    await store.write(lambda connection: connection.execute("INSERT INTO sync_state VALUES ('whole', 'x')").close())
+    assert await keys(store) == ["whole"]
+
+
+async def keys(store: Store) -> list[str]:
+    return await store.read(lambda connection: [row[0] for row in connection.execute("SELECT k FROM sync_state")])
+
+
+async def test_reader_cannot_write(store: Store) -> None:
+    """R096."""
+    with pytest.raises(Unavailable):
+        await store.read(lambda connection: connection.execute("INSERT INTO sync_state VALUES ('x', 'y')").close())
+
+
+async def test_readers_are_not_held_up_by_a_writer(store: Store, other: sqlite3.Connection) -> None:
+    """R096."""
+    other.execute("BEGIN IMMEDIATE")
+    engine = Engine(store)
+    pages = await asyncio.wait_for(asyncio.gather(*(engine.search(SearchQuery(text="x")) for _ in range(10))), 3)
+    assert [page.total for page in pages] == [0] * 10
+    other.execute("ROLLBACK")
+
+
+async def test_lock_that_is_not_given_up_is_busy_and_not_a_failure(store: Store, other: sqlite3.Connection) -> None:
+    await store.write(lambda connection: connection.execute("PRAGMA busy_timeout = 1").close())
+    other.execute("BEGIN IMMEDIATE")
+    with pytest.raises(Busy) as raised:
+        await store.write(lambda connection: None)
+    assert raised.value.retry_after_s
+    other.execute("ROLLBACK")
+    await store.write(lambda connection: None)
+
+
+async def test_bytes_that_are_no_text_do_not_hide_a_row(store: Store, other: sqlite3.Connection) -> None:
+    await fill(store, make_batch([observation_row("zebra")]))
+    other.execute("UPDATE observations SET narrative = CAST(X'61ff62' AS TEXT), concepts = CAST(X'5b22ff225d' AS TEXT)")
+    await store.write(lambda connection: None)
+    rows = await Engine(store).search_rows(SearchQuery(text="zebra"))
+    assert rows.observations[0].narrative == "a\ufffdb"
+
+
+async def test_write_ahead_log_is_folded_in_at_the_end(tmp_path: Path) -> None:
+    """R080."""
+    path = tmp_path / "claude-mem.db"
+    store = open_store(path)
+    for at in range(0, 3000, 1000):
+        rows = [observation_row(f"t{number}", created_at_epoch=number) for number in range(at, at + 1000)]
+        await fill(store, make_batch(rows))
+    assert path.with_name("claude-mem.db-wal").stat().st_size < 64 * 2**20
+    await store.close()
+    assert not path.with_name("claude-mem.db-wal").exists()
+
+
+async def test_two_openings_at_once_make_one_file(tmp_path: Path) -> None:
+    path = tmp_path / "claude-mem.db"
+    stores = await asyncio.gather(*(asyncio.to_thread(open_store, path) for _ in range(3)))
+    versions = await stores[0].read(
+        lambda connection: connection.execute("SELECT count(*) FROM schema_versions").fetchone()[0]
+    )
+    assert versions == 37
+    for store in stores:
+        await store.close()
