@@ -132,9 +132,19 @@ class Stage:
     async def settled(self) -> None:
         """Wait until nothing is being asked, the preview included."""
         await self.pilot.pause()
-        await self.until(lambda: not self.state.waiting and not self._busy())
-        await self.pilot.pause()
-        await self.until(lambda: not self._busy())
+        while self.state.waiting or self._busy():
+            async with asyncio.timeout(5):
+                while self.state.waiting or self._busy():  # noqa: ASYNC110 - as above
+                    await asyncio.sleep(0.005)
+            await self.pilot.pause()
+
+    async def still(self) -> None:
+        """Wait until the screen no longer changes: a line that comes or goes moves those below it in a second step."""
+        await self.settled()
+        before = ""
+        while before != self.text:
+            before = self.text
+            await self.pilot.pause(0.02)
 
     def _busy(self) -> bool:
         return any(worker.group not in ("link",) and not worker.is_finished for worker in self.app.workers)

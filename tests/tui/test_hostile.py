@@ -49,7 +49,7 @@ async def test_brackets_in_troubles_are_shown_as_typed(text: str) -> None:
     async with Stage(size=(120, 36)) as stage:
         stage.client.failure = MemError(text)
         await stage.press("r")
-        await stage.until(lambda: f"Search failed: {text}." in stage.text)
+        await stage.until(lambda: f"Search failed: {text}" in stage.text)
         stage.app.say(text)
         await stage.pilot.pause()
         assert text in stage.screen[-1]

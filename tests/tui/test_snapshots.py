@@ -14,8 +14,9 @@ FOLDER = Path(__file__).parent / "__snapshots__"
 SIZES = [(120, 36), (80, 24), (50, 20)]
 
 
-def check(name: str, stage: Stage) -> None:
+async def check(name: str, stage: Stage) -> None:
     """The screen is as it was stored."""
+    await stage.still()
     path = FOLDER / f"{name}-{stage.app.size.width}x{stage.app.size.height}.txt"
     text = stage.text + "\n"
     if os.environ.get("UPDATE_SNAPSHOTS"):
@@ -27,34 +28,34 @@ def check(name: str, stage: Stage) -> None:
 @pytest.mark.parametrize("size", SIZES)
 async def test_list_search_timeline_record_guide(size: tuple[int, int]) -> None:
     async with Stage(size=size) as stage:
-        check("list", stage)
+        await check("list", stage)
         await stage.press("slash", *"session")
         await stage.until(lambda: stage.state.answered is not None and stage.state.answered.text == "session")
         await stage.settled()
-        check("search", stage)
+        await check("search", stage)
         await stage.press("escape", "escape")
         await stage.settled()
         await stage.press("j", "j", "j", "j", "i")
         await stage.settled()
-        check("timeline", stage)
+        await check("timeline", stage)
         await stage.press("i")
         await stage.settled()
         await stage.press("g", "enter")
         await stage.settled()
-        check("record", stage)
+        await check("record", stage)
         await stage.press("q", "question_mark")
         await stage.settled()
-        check("guide", stage)
+        await check("guide", stage)
 
 
 @pytest.mark.parametrize("size", SIZES)
 async def test_first_run_and_demo(size: tuple[int, int]) -> None:
     async with Stage([], demo_records=many(40), size=size) as stage:
-        check("first-run", stage)
+        await check("first-run", stage)
         await stage.press("d")
         await stage.until(lambda: "Finding number 40" in stage.text)
         await stage.settled()
-        check("demo", stage)
+        await check("demo", stage)
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -63,18 +64,18 @@ async def test_no_hits_badge_and_lost(size: tuple[int, int]) -> None:
         for _ in range(12):
             stage.client.stream.put_nowait(StreamEvent(type="new_observation", observation={}))
         await stage.until(lambda: stage.state.fresh == 12)
-        check("badge", stage)
+        await check("badge", stage)
         await stage.press("slash", *"zebra")
         await stage.until(lambda: "No hits" in stage.text)
         await stage.settled()
-        check("no-hits", stage)
+        await check("no-hits", stage)
         stage.client.stream.put_nowait(None)
         stage.app._gateway._pause_s = lambda attempt: 3600
         await stage.until(lambda: "Connection lost" in stage.text)
-        check("lost", stage)
+        await check("lost", stage)
 
 
 @pytest.mark.parametrize("size", SIZES)
 async def test_ascii(size: tuple[int, int]) -> None:
     async with Stage(many(40), size=size, glyphs=ASCII) as stage:
-        check("ascii", stage)
+        await check("ascii", stage)

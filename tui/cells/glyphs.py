@@ -15,22 +15,19 @@ class Glyphs:
     live: str
     away: str
     new: str
-    rule: str
     dot: str
     bullet: str
     prompt: str
     enter: str
     discovery: str
-    bar: str
-    up_down: str
     times: str
 
 
 UNICODE = Glyphs(
-    bars="▁▂▃▄▅▆▇█", ellipsis="…", cursor="▌", anchor="◆", here="▲", live="●", away="○", new="▲", rule="─", dot="·",
-    bullet="•", prompt="❯", enter="↵", discovery="○", bar="│", up_down="↑↓", times="×",
+    bars="▁▂▃▄▅▆▇█", ellipsis="…", cursor="▌", anchor="◆", here="▲", live="●", away="○", new="▲", dot="·",
+    bullet="•", prompt="❯", enter="↵", discovery="○", times="×",
 )  # fmt: skip
 ASCII = Glyphs(
-    bars="._-=#", ellipsis="~", cursor=">", anchor="*", here="^", live="*", away="o", new="^", rule="-", dot="-",
-    bullet="*", prompt="/", enter="Enter", discovery="o", bar="|", up_down="up/down", times="x",
+    bars="._-=#", ellipsis="~", cursor=">", anchor="*", here="^", live="*", away="o", new="^", dot="-",
+    bullet="*", prompt="/", enter="Enter", discovery="o", times="x",
 )  # fmt: skip

@@ -67,10 +67,16 @@ def banner(state: ViewState, *, typing: bool = False) -> str:
     key = "Tab, then r," if typing else "r"
     match state.link:
         case Link.FAILED:
-            return f"The worker does not answer: {one_line(state.trouble)}. {key} tries again."
+            return f"The worker does not answer: {_sentence(state.trouble)} {key} tries again."
         case Link.LOST:
             return f"Connection lost ({one_line(state.trouble)}). Trying again by itself; {key} starts the worker anew."
-    return f"Search failed: {one_line(state.failed)}. {key} tries again." if state.failed else ""
+    return f"Search failed: {_sentence(state.failed)} {key} tries again." if state.failed else ""
+
+
+def _sentence(text: str) -> str:
+    """The text, with a full stop unless it ends one way or another."""
+    line = one_line(text)
+    return line if line.endswith((".", "!", "?")) else f"{line}."
 
 
 Note = list[tuple[str, str]]

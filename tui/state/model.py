@@ -151,8 +151,3 @@ class ViewState:
     def empty_memory(self) -> bool:
         """Whether this is a first run: nothing stored yet."""
         return self.counts is not None and self.counts.nothing
-
-    @property
-    def filtered(self) -> bool:
-        """Whether anything narrows the list."""
-        return not self.ask.bare or self.ask.project is not None or bool(self.ask.kinds)
