@@ -89,10 +89,15 @@ async def _serve(settings: Settings, listening: socket.socket) -> None:
 
     def fail(opening: asyncio.Task[None]) -> None:
         """A worker that cannot open, or no longer follows, its memory is no worker: say why and end."""
-        if not opening.cancelled() and (error := opening.exception()) is not None:
+        error = None if opening.cancelled() else opening.exception()
+        if error is None:
+            return
+        if isinstance(error, MemError | OSError):
+            services.failure = str(error)
+        else:
+            services.failure = repr(error)
             _log.error("the worker ends", exc_info=error)
-            services.failure = str(error) if isinstance(error, MemError | OSError) else repr(error)
-            server.stop()
+        server.stop()
 
     @contextlib.asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:

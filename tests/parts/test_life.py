@@ -1,0 +1,261 @@
+"""A worker's life: the stream it sends, how it starts, how it ends."""
+
+import asyncio
+import contextlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.factories import NOON, make_batch, observation_row, prompt_row, session_row, summary_row
+from tests.parts.conftest import eventually, foreign
+from tests.processes import WorkerProcess, free_port, running_worker, start_worker, wait_for
+from worker.contract import calls
+from worker.contract.client import WorkerClient
+from worker.contract.curation import Save
+from worker.contract.errors import Unreachable
+from worker.contract.events import StreamEvent
+from worker.contract.search import SearchQuery
+
+GREETING = ["connected", "initial_load", "processing_status"]
+
+
+@pytest.fixture(scope="module")
+def worker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WorkerProcess]:
+    with running_worker(tmp_path_factory.mktemp("home") / "data") as worker:
+        worker.quick.send(calls.import_batch(make_batch([], sessions=[session_row()])))
+        yield worker
+
+
+@contextlib.asynccontextmanager
+async def listening(client: WorkerClient, after: int | None = None) -> AsyncIterator[AsyncIterator[StreamEvent]]:
+    """The stream, its greeting heard."""
+    events = client.events(after=after)
+    try:
+        assert [event.type for event in await take(events, 3)] == GREETING
+        yield events
+    finally:
+        await events.aclose()  # type: ignore[attr-defined]
+
+
+async def take(events: AsyncIterator[StreamEvent], count: int) -> list[StreamEvent]:
+    async with asyncio.timeout(10):
+        return [await anext(events) for _ in range(count)]
+
+
+async def test_greeting_has_the_catalogue_and_goes_to_the_new_listener_alone(worker: WorkerProcess) -> None:
+    async with worker.client() as client:
+        events = client.events()
+        connected, loaded, status = await take(events, 3)
+        assert [connected.type, loaded.type, status.type] == GREETING
+        assert loaded.projects is not None and "shop" in loaded.projects and loaded.sources == ("claude",)
+        assert loaded.projectsBySource == {"claude": loaded.projects}
+        assert (status.isProcessing, status.queueDepth) == (False, 0)
+        assert all(event.timestamp > NOON and event.id is None for event in (connected, loaded, status))
+        async with listening(client):
+            await client.send(calls.save(Save(text="heard by the first", project="shop")))
+            assert [event.type for event in await take(events, 1)] == ["new_observation"]
+        await events.aclose()  # type: ignore[attr-defined]
+
+
+async def test_saves_and_imports_are_told_as_they_happen(worker: WorkerProcess) -> None:
+    async with worker.client() as client, listening(client) as events:
+        saved = await client.send(calls.save(Save(text="told at once", project="shop")))
+        (event,) = await take(events, 1)
+        assert event.observation is not None
+        assert (event.type, event.observation["id"]) == ("new_observation", saved.id)
+        assert event.observation["session_id"] == "manual-content-shop-claude"
+        batch = make_batch([observation_row("told too")], summaries=[summary_row("s")], prompts=[prompt_row("p")])
+        await client.send(calls.import_batch(batch))
+        told = await take(events, 3)
+        assert sorted(event.type for event in told) == ["new_observation", "new_prompt", "new_summary"]
+        ids = [event.id for event in told if event.id is not None]
+        assert ids == sorted(ids) and len(set(ids)) == 3
+
+
+async def test_rows_of_another_program_are_told(worker: WorkerProcess) -> None:
+    async with worker.client() as client, listening(client) as events:
+        connection = foreign(worker.data_dir / "claude-mem.db")
+        connection.execute(
+            "INSERT INTO observations (memory_session_id, project, type, title, created_at, created_at_epoch)"
+            " VALUES ('m-1', 'shop', 'change', 'from elsewhere', '', 5)"
+        )
+        (event,) = await take(events, 1)
+        assert event.observation is not None and event.observation["title"] == "from elsewhere"
+        connection.execute("DELETE FROM observations WHERE title = 'from elsewhere'")
+        (gone,) = await take(events, 1)
+        assert (gone.type, gone.kind, gone.record_id) == ("record_deleted", "observation", event.observation["id"])
+        connection.close()
+
+
+async def test_who_comes_back_hears_what_was_missed(worker: WorkerProcess) -> None:
+    async with worker.client() as client:
+        async with listening(client) as events:
+            await client.send(calls.save(Save(text="before", project="shop")))
+            (last,) = await take(events, 1)
+        missed = [await client.send(calls.save(Save(text=f"missed {number}", project="shop"))) for number in range(3)]
+        async with listening(client, after=last.id) as events:
+            heard = await take(events, 3)
+            assert [event.observation["id"] for event in heard if event.observation] == [saved.id for saved in missed]
+        async with listening(client, after=1) as events:
+            assert [event.type for event in await take(events, 1)] == ["resync"]
+
+
+async def test_listeners_that_leave_are_counted_out(worker: WorkerProcess) -> None:
+    """R211."""
+    async with worker.client() as client:
+        for _ in range(5):
+            async with listening(client):
+                assert (await client.send(calls.stats())).worker.sseClients >= 1
+
+        async def all_gone() -> bool:
+            return (await client.send(calls.stats())).worker.sseClients == 0
+
+        await eventually(all_gone)
+
+
+async def test_listener_that_never_reads_does_not_hold_up_the_others(worker: WorkerProcess) -> None:
+    """R213."""
+    with socket.create_connection((worker.host, worker.port)) as deaf:
+        deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        deaf.sendall(b"GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        async with worker.client() as client, listening(client) as events:
+            rows = [observation_row(f"flood {n}", narrative="x" * 20_000, created_at_epoch=n) for n in range(300)]
+            await client.send(calls.import_batch(make_batch(rows)))
+            assert {event.type for event in await take(events, 300)} == {"new_observation"}
+
+
+def test_written_down_while_it_runs_and_removed_at_the_end(tmp_path: Path) -> None:
+    with running_worker(tmp_path / "data") as worker:
+        file = tmp_path / "data" / "worker.pid"
+        wait_for(file.exists)
+        recorded = json.loads(file.read_bytes())
+        assert (recorded["pid"], recorded["port"]) == (worker.process.pid, worker.port)
+        assert recorded["startedAt"].endswith("Z")
+        assert worker.stop() == 0
+        assert not file.exists() and worker.stderr == ""
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+async def test_end_with_open_streams_is_clean_and_soon(tmp_path: Path, number: signal.Signals) -> None:
+    """R207, R209: exit code 0 within 5 s, and nothing lost."""
+    with running_worker(tmp_path / "data") as worker:
+        with socket.create_connection((worker.host, worker.port)) as deaf:
+            deaf.sendall(b"GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            async with worker.client() as client, listening(client) as events:
+                saved = await client.send(calls.save(Save(text="kept", project="shop")))
+                await take(events, 1)
+                ending = asyncio.to_thread(worker.stop, number, within_s=5)
+                exit_code, rest = await asyncio.gather(ending, drained(events))
+        assert (exit_code, rest, worker.stderr) == (0, [], "")
+        connection = foreign(tmp_path / "data" / "claude-mem.db")
+        assert connection.execute("SELECT narrative FROM observations WHERE id = ?", (saved.id,)).fetchone() == (
+            "kept",
+        )
+        connection.close()
+
+
+async def drained(events: AsyncIterator[StreamEvent]) -> list[StreamEvent]:
+    return [event async for event in events]
+
+
+def test_asked_to_end_it_ends(tmp_path: Path) -> None:
+    with running_worker(tmp_path / "data") as worker:
+        assert worker.quick.send(calls.shutdown()).status == "shutting_down"
+        assert worker.wait() == 0
+
+
+def test_ends_while_it_is_still_opening(tmp_path: Path) -> None:
+    worker = start_worker(tmp_path / "data")
+
+    def answers() -> bool:
+        try:
+            return bool(worker.quick.send(calls.health()).pid)
+        except Unreachable:
+            return False
+
+    wait_for(answers)
+    assert worker.stop(within_s=5) == 0
+
+
+def test_second_worker_on_the_port_says_why_it_ends(tmp_path: Path) -> None:
+    with running_worker(tmp_path / "data") as worker:
+        second = start_worker(tmp_path / "other", port=worker.port)
+        assert second.wait() == 1
+        assert second.stderr.splitlines() == [f"cannot listen on 127.0.0.1:{worker.port}: Address already in use"]
+        assert worker.ready()
+
+
+@pytest.mark.parametrize("port", ["0", "-1", "65536", "99999999999", "http"])
+def test_port_that_is_none(tmp_path: Path, port: str) -> None:
+    ended = subprocess.run(
+        [sys.executable, "-P", "-m", "worker", "--data-dir", str(tmp_path), "--port", port],
+        capture_output=True, text=True, timeout=20, check=False,
+    )  # fmt: skip
+    assert ended.returncode == 2 and "Traceback" not in ended.stderr and "--port" in ended.stderr
+
+
+def test_damaged_file_is_the_reason_for_the_end(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "claude-mem.db").write_bytes(b"this is no database" * 1000)
+    worker = start_worker(tmp_path / "data")
+    assert worker.wait() == 1
+    assert len(worker.stderr.splitlines()) == 1 and "damaged or no database" in worker.stderr
+
+
+@pytest.mark.parametrize("what", ["a file", "no permission"])
+def test_folder_that_cannot_be_used_is_the_reason_for_the_end(tmp_path: Path, what: str) -> None:
+    """R109."""
+    if what == "a file":
+        (tmp_path / "data").write_text("x")
+    elif os.geteuid() == 0:
+        pytest.skip("root may write everywhere")
+    else:
+        (tmp_path / "data").mkdir(mode=0o500)
+    worker = start_worker(tmp_path / "data")
+    assert worker.wait() == 1
+    assert len(worker.stderr.splitlines()) == 1 and str(tmp_path / "data") in worker.stderr
+
+
+def test_demo_is_filled_once_and_into_an_empty_memory_only(tmp_path: Path) -> None:
+    counts = []
+    for _ in range(2):
+        with running_worker(tmp_path / "data", arguments=("--demo",)) as worker:
+            counts.append(worker.quick.send(calls.search(SearchQuery())).total)
+            assert worker.stop() == 0
+    assert counts[0] == counts[1] > 100
+
+
+def test_two_workers_on_one_memory_find_each_other_s_rows(tmp_path: Path) -> None:
+    """R052 without vectors: the file is shared as with the original."""
+    with running_worker(tmp_path / "data") as one, running_worker(tmp_path / "data", port=free_port()) as other:
+        one.quick.send(calls.save(Save(text="zebra one", project="shop")))
+        other.quick.send(calls.save(Save(text="zebra two", project="shop")))
+        both = calls.search(SearchQuery(text="zebra"))
+        wait_for(lambda: one.quick.send(both).total == other.quick.send(both).total == 2)
+
+
+def test_killed_worker_loses_nothing_that_was_answered(tmp_path: Path) -> None:
+    """R101."""
+    with running_worker(tmp_path / "data") as worker:
+        worker.quick.send(calls.save(Save(text="zebra", project="shop")))
+        assert worker.stop(signal.SIGKILL) == -signal.SIGKILL
+    with running_worker(tmp_path / "data") as worker:
+        assert worker.quick.send(calls.search(SearchQuery(text="zebra"))).total == 1
+
+
+def test_log_tells_a_failure_and_the_answer_does_not(tmp_path: Path) -> None:
+    with running_worker(tmp_path / "data") as worker:
+        connection = foreign(tmp_path / "data" / "claude-mem.db")
+        connection.execute("DROP TABLE py_docs")
+        connection.close()
+        # A query error is never an empty memory (R084).
+        with pytest.raises(Exception, match="cannot be used|log tells") as raised:
+            worker.quick.send(calls.search(SearchQuery()))
+        assert raised.value.__class__.__name__ == "Unavailable"
