@@ -1,7 +1,9 @@
 """Frame and wiring: intents → gateway, facts → store, states → screens."""
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import ParamSpec
 
 from textual import constants
 from textual.app import App
@@ -22,6 +24,7 @@ from tui.state.needs import NeedList, NeedPages, NeedRecord, NeedTrack, missing_
 from tui.state.store import Store
 from worker.contract.settings import Settings
 
+P = ParamSpec("P")
 PAUSE_S = 0.07
 """Typing, and a moving cursor, rest this long before the worker is asked."""
 _SLOW_S = 0.3
@@ -102,16 +105,20 @@ class MemoryApp(App[None]):
         for need in needs(before, state):
             match need:
                 case NeedList():
-                    self._run(self._list(need), "list")
+                    self._run("list", self._list, need)
                 case NeedPages():
                     self._load_pages()
                 case NeedRecord():
-                    self._run(self._preview(need), "preview")
+                    self._run("preview", self._preview, need)
                 case NeedTrack():
-                    self._run(self._track(need), "track")
+                    self._run("track", self._track, need)
 
-    def _run(self, work: Coroutine[object, object, None], group: str) -> None:
-        self.run_worker(work, group=group, exclusive=True, exit_on_error=False)
+    def _run(self, group: str, work: Callable[P, Awaitable[None]], *args: P.args, **kwargs: P.kwargs) -> None:
+        """Work in the background, instead of what was going on in the group.
+
+        The call is made by the worker: made here, it would be left over when another comes before it has begun.
+        """
+        self.run_worker(partial(work, *args, **kwargs), group=group, exclusive=True, exit_on_error=False)
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         """A fault of our own is said, not hidden, and what was typed stays."""
@@ -124,7 +131,7 @@ class MemoryApp(App[None]):
     # Questions to the gateway
 
     def _link_up(self) -> None:
-        self._run(self._link(), "link")
+        self._run("link", self._link)
 
     async def _link(self) -> None:
         self.tell(facts.Starting())
@@ -170,7 +177,7 @@ class MemoryApp(App[None]):
 
     def _load_pages(self) -> None:
         if not any(worker.group == "pages" and worker.is_running for worker in self.workers):
-            self._run(self._pages(), "pages")
+            self._run("pages", self._pages)
 
     async def _pages(self) -> None:
         """What is missing on the screen, as long as something is; a fast scroll is followed, not caught up with."""
@@ -232,7 +239,7 @@ class MemoryApp(App[None]):
             self.say("nothing to open here")
             return
         if self.state.shown_key != entry.key:
-            self._run(self._open_now(NeedRecord(entry, ())), "preview")
+            self._run("preview", self._open_now, NeedRecord(entry, ()))
         self.push_screen(RecordScreen(self._look, self.state))
 
     async def _open_now(self, need: NeedRecord) -> None:
@@ -240,12 +247,12 @@ class MemoryApp(App[None]):
 
     def _want_swap(self) -> None:
         if self.state.view is View.TIMELINE:
-            self._run(self._leave_timeline(), "track")
+            self._run("track", self._leave_timeline)
         elif self.state.entry is None:
             self.say("no record here to show the timeline around")
         else:
             key = self.state.entry.key
-            self._run(self._track(NeedTrack(key, key, self.state.ask.project)), "track")
+            self._run("track", self._track, NeedTrack(key, key, self.state.ask.project))
 
     async def _leave_timeline(self) -> None:
         state, entry = self.state, self.state.entry
@@ -270,7 +277,7 @@ class MemoryApp(App[None]):
             return
         self._gateway.forget()
         self.tell(facts.Refreshed())
-        self._run(self._count(), "count")
+        self._run("count", self._count)
 
     async def _count(self) -> None:
         self.tell(await self._gateway.counted())
@@ -279,9 +286,9 @@ class MemoryApp(App[None]):
         if self._settings.demo:
             self.say("started with --demo; start without it for your own memory")
         elif self.state.demo:
-            self._run(self._switch(self._settings), "switch")
+            self._run("switch", self._switch, self._settings)
         elif self.state.empty_memory:
-            self._run(self._switch(self._settings.for_demo()), "switch")
+            self._run("switch", self._switch, self._settings.for_demo())
         else:
             self.say("your memory is not empty; `claude-mem tui --demo` opens the demo beside it")
 
