@@ -15,6 +15,8 @@ _COMMANDS = {
     "search": ("worker.cli.query", "search the memory"),
     "timeline": ("worker.cli.query", "what happened around a record or a moment"),
     "show": ("worker.cli.query", "records in full: 118, S14, P40"),
+    "import": ("worker.cli.importing", "bring memories in: another database, or an export"),
+    "export": ("worker.cli.exporting", "take memories out: JSON, JSON lines or Markdown"),
 }
 
 

@@ -1,0 +1,66 @@
+"""What is brought in from elsewhere and taken out: rows of the four tables."""
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from worker.api.codec import Query, body, respond
+from worker.api.endpoint import Endpoint
+from worker.api.params import PROJECT, SINCE, UNTIL, Choice, Flag, Number
+from worker.api.services import Services
+from worker.contract import calls
+from worker.contract.errors import Invalid
+from worker.contract.transfer import ExportPage, ExportQuery, ImportBatch, ImportResult, RowKind
+from worker.store import exports, imports
+
+_LAST = 2**62
+_KINDS = {kind.value: kind for kind in RowKind}
+_KIND = Choice(("kind",), "rows of which table", _KINDS, RowKind.SESSION, required=True)
+_AFTER = Number(("after",), "rows after this id", default=0, high=_LAST)
+_UPTO = Number(("upto",), "rows up to and with this id", default=_LAST, high=_LAST)
+_ROWS = Number(("limit",), "rows at most; fewer come where they are long", default=500, low=1, high=1000)
+_DRY_RUN = Flag(("dryRun",), "only tell what would be new")
+
+
+def routes(services: Services) -> list[Endpoint]:
+    """The routes of this topic."""
+
+    async def import_batch(request: Request) -> Response:
+        work = imports.count_new if _DRY_RUN.of(Query(request)) else imports.import_batch
+        batch = await body(request, ImportBatch)
+        stats = await services.store.write(lambda connection: work(connection, batch))
+        return respond(ImportResult(success=True, stats=stats))
+
+    async def export(request: Request) -> Response:
+        query = Query(request)
+        if query.text("kind") is None:
+            raise Invalid(f"kind must be one of {', '.join(_KINDS)}", field="kind")
+        asked = ExportQuery(
+            kind=_KIND.of(query),
+            after=_AFTER.of(query),
+            upto=_UPTO.of(query),
+            limit=_ROWS.of(query),
+            project=PROJECT.of(query),
+            since_epoch_ms=SINCE.of(query),
+            until_epoch_ms=UNTIL.of(query),
+        )
+        return respond(await services.store.read(lambda connection: exports.page(connection, asked)))
+
+    return [
+        Endpoint(
+            method="POST",
+            path=calls.IMPORT,
+            run=import_batch,
+            summary="Bring rows in: all of them or, on an error, none; those that are there already are passed over.",
+            answers=(ImportResult,),
+            params=(_DRY_RUN,),
+            body=ImportBatch,
+        ),
+        Endpoint(
+            method="GET",
+            path=calls.EXPORT,
+            run=export,
+            summary="Take rows out: a page of a table in the order of ids, as an import takes it.",
+            answers=(ExportPage,),
+            params=(_KIND, _AFTER, _UPTO, _ROWS, PROJECT, SINCE, UNTIL),
+        ),
+    ]

@@ -1,0 +1,158 @@
+"""Another claude-mem database, read and never written: of any generation, also while a worker of its own writes it."""
+
+import contextlib
+import sqlite3
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from urllib.parse import quote
+
+from worker.cli.importers.source import LeftOut, Row
+from worker.contract.errors import Busy, Invalid, MemError
+from worker.contract.transfer import RowKind
+
+_TABLES = {
+    RowKind.SESSION: "sdk_sessions",
+    RowKind.PROMPT: "user_prompts",
+    RowKind.OBSERVATION: "observations",
+    RowKind.SUMMARY: "session_summaries",
+}
+_RENAMED = {"claude_session_id": "content_session_id", "sdk_session_id": "memory_session_id"}
+"""Names of before migration 17 → today's."""
+_PAGE_ROWS = 500
+_PAGE_BYTES = 2_000_000
+
+
+class Database:
+    """An opened database; ``mark`` of a row is its id.
+
+    No transaction stays open between two pages, or the other worker could not fold its log into the file.
+    """
+
+    form = "database"
+
+    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
+        """Errors: ``Invalid`` for a database without a table of ours."""
+        self._connection, self._path = connection, path
+        with _told(path):
+            columns = {kind: self._columns(table) for kind, table in _TABLES.items()}
+            if not any(columns.values()):
+                raise Invalid(f"{path} is no claude-mem database: it has none of {', '.join(_TABLES.values())}")
+            self._selects = {kind: _select(kind, columns) for kind in RowKind if columns[kind]}
+            # What is written from now on may belong to a session that was not there when sessions were read.
+            self._last = {kind: self._one(f"SELECT max(id) FROM {_TABLES[kind]}") for kind in self._selects}
+            self.total = sum(self._one(f"SELECT count(*) FROM {_TABLES[kind]}") for kind in self._selects)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._connection.close()
+
+    def place(self, row: Row) -> str:
+        """`id 17 of observations`."""
+        return f"id {row.mark} of {_TABLES[row.kind]}"
+
+    def rows(self) -> Iterator[Row | LeftOut]:
+        """Kind by kind, sessions first, each in the order of ids."""
+        done = 0
+        for kind, select in self._selects.items():
+            at, after = 0, 0
+            while page := self._page(select, after, self._last[kind]):
+                for after, value, size in page:
+                    done += 1
+                    yield Row(kind, at, value, size, after, done)
+                    at += 1
+
+    def _page(self, select: str, after: int, last: int) -> list[tuple[int, dict[str, object], int]]:
+        """(id, row, length) of as many rows as are read at once."""
+        page: list[tuple[int, dict[str, object], int]] = []
+        size = 0
+        with _told(self._path), contextlib.closing(self._connection.execute(select, (after, last))) as found:
+            for row in found:
+                value = {_RENAMED.get(name, name): _plain(row[name]) for name in row.keys()}  # noqa: SIM118
+                long = sum(len(text) for text in value.values() if isinstance(text, str))
+                page.append((row["id"], value, long))
+                size += long
+                if size > _PAGE_BYTES:
+                    break
+        return page
+
+    def _columns(self, table: str) -> set[str]:
+        return {row["name"] for row in self._connection.execute(f"PRAGMA table_info({table})")}
+
+    def _one(self, sql: str) -> int:
+        return int(self._connection.execute(sql).fetchone()[0] or 0)
+
+
+def open_source(path: Path) -> Database:
+    """The reader of a file. Errors: ``Invalid``, ``Busy``."""
+    connection = _connection(path)
+    try:
+        return Database(connection, path)
+    except BaseException:
+        connection.close()
+        raise
+
+
+def _connection(path: Path) -> sqlite3.Connection:
+    with _told(path):
+        try:
+            return _connect(path, "mode=ro")
+        except sqlite3.OperationalError as error:
+            if "unable to open" not in str(error) and "readonly" not in str(error):
+                raise
+            # A folder in which SQLite cannot make the shared memory of a write-ahead log.
+            log = path.with_name(path.name + "-wal")
+            if log.exists() and log.stat().st_size:
+                raise Invalid(
+                    f"{path} has changes in {log.name}, which cannot be read in a folder that is read-only; "
+                    "copy both files elsewhere and import the copy"
+                ) from error
+            return _connect(path, "immutable=1")
+
+
+def _connect(path: Path, mode: str) -> sqlite3.Connection:
+    connection = sqlite3.connect(f"file:{quote(str(path.absolute()))}?{mode}", uri=True)
+    connection.row_factory = sqlite3.Row
+    connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
+    try:
+        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()  # the file is not touched before this
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _select(kind: RowKind, columns: Mapping[RowKind, set[str]]) -> str:
+    """A page of a table, with what a prompt's session has where the table has it not."""
+    page = f"WHERE r.id > ? AND r.id <= ? ORDER BY r.id LIMIT {_PAGE_ROWS}"
+    sessions = columns[RowKind.SESSION]
+    if kind is not RowKind.PROMPT or not sessions:
+        return f"SELECT r.* FROM {_TABLES[kind]} r {page}"
+    old = "claude_session_id"
+    own, of_session = (
+        (old if old in columns[kind] else "content_session_id"),
+        old if old in sessions else "content_session_id",
+    )
+    known = f"(SELECT min(id) FROM sdk_sessions WHERE {of_session} = r.{own})"
+    session_id = f"coalesce(r.session_db_id, {known})" if "session_db_id" in columns[kind] else known
+    extra = "".join(f", s.{name}" for name in ("project", "platform_source") if name in sessions)
+    return f"SELECT r.*{extra} FROM user_prompts r LEFT JOIN sdk_sessions s ON s.id = {session_id} {page}"
+
+
+def _plain(value: object) -> object:
+    """A value that JSON can hold: SQLite keeps whatever bytes a program wrote."""
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
+
+
+@contextlib.contextmanager
+def _told(path: Path) -> Iterator[None]:
+    """SQLite's failures as ours, in a sentence."""
+    try:
+        yield
+    except MemError:
+        raise
+    except sqlite3.Error as error:
+        if "locked" in str(error) or "busy" in str(error):
+            raise Busy(f"another program holds {path}; try again in a moment") from error
+        raise Invalid(f"{path} is damaged or no database: {error}") from error
+    except OSError as error:
+        raise Invalid(f"{path} cannot be read: {error.strerror or error}") from error

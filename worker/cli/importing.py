@@ -1,0 +1,185 @@
+"""`import`: source → batches → worker."""
+
+import argparse
+import contextlib
+import os
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from worker.cli import exits
+from worker.cli.batches import batches, deliver
+from worker.cli.connection import chosen, client
+from worker.cli.importers import table
+from worker.cli.importers.source import LeftOut, Row, Source
+from worker.cli.printing import failed, note, say, say_json
+from worker.cli.progress import Progress
+from worker.contract import calls
+from worker.contract.errors import Busy, Invalid, MemError, Unreachable
+from worker.contract.settings import Settings
+from worker.contract.transfer import ImportBatch, ImportStats, RowKind
+
+_PATIENCE_S = 300.0
+_TRIES = 5
+_SHOWN = 20
+
+
+class _Stopped(Exception):
+    """A row was refused and is not to be left out."""
+
+
+@dataclass(slots=True)
+class _Tally:
+    """What came of the rows: kind → how many."""
+
+    added: Counter[RowKind] = field(default_factory=Counter)
+    known: Counter[RowKind] = field(default_factory=Counter)
+    left_out: list[LeftOut] = field(default_factory=list)
+
+    @property
+    def rows(self) -> int:
+        """How many rows the worker took."""
+        return self.added.total() + self.known.total()
+
+    def count(self, stats: ImportStats) -> None:
+        """Add what came of a batch."""
+        for kind in RowKind:
+            self.added[kind] += getattr(stats, f"{kind.plural}Imported")
+            self.known[kind] += getattr(stats, f"{kind.plural}Skipped")
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run `import FILE`; gives the exit code."""
+    parser = argparse.ArgumentParser(
+        prog="claude-mem import",
+        description="Bring memories in from a claude-mem database or a JSON export. What is already there is passed "
+        "over, so it can be run again, also after it was interrupted.",
+        epilog=exits.TOLD,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("file", type=Path, metavar="FILE", help="claude-mem.db, an export in JSON or JSON lines")
+    parser.add_argument("--dry-run", action="store_true", help="only tell what would be new")
+    parser.add_argument("--skip-bad", action="store_true", help="leave out rows that cannot be stored, and list them")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument("--demo", action="store_true", help="into the demo memory")
+    args = parser.parse_args(argv[1:])
+    tally, began = _Tally(), time.monotonic()
+    try:
+        where = chosen(demo=args.demo)
+        _refuse_own(args.file, where)
+        with table.opened(args.file) as source:
+            whole = _run(source, _Link(where, dry_run=args.dry_run), tally, skip_bad=args.skip_bad)
+    except MemError as error:
+        if tally.rows:
+            note(f"{tally.rows:,} rows were taken; run it again to go on")
+        return failed(error)
+    took = time.monotonic() - began
+    say_json(_facts(args, source, tally, took)) if args.json else say(_told(args, source, tally, took))
+    if not whole:
+        _complain(args.file, tally)
+        return exits.USAGE
+    return exits.FOUND if tally.rows or tally.left_out else exits.NOTHING
+
+
+def _refuse_own(file: Path, where: Settings) -> None:
+    with contextlib.suppress(OSError):
+        if os.path.samefile(file, where.database):
+            raise Invalid(f"{file} is the memory itself; there is nothing to import from it")
+
+
+class _Link:
+    """Sends batches, and goes on when the worker is busy or was started anew."""
+
+    def __init__(self, where: Settings, *, dry_run: bool) -> None:
+        self._where, self._dry_run = where, dry_run
+        self._worker = client(where)
+
+    def send(self, batch: ImportBatch) -> ImportStats:
+        """What came of a batch. Errors: as ``QuickClient.send``."""
+        call = calls.import_batch(batch, dry_run=self._dry_run)
+        patience_s = max(_PATIENCE_S, self._where.timeout_s)
+        for left in reversed(range(_TRIES)):
+            try:
+                return self._worker.send(call, timeout_s=patience_s).stats
+            except Busy as error:
+                if not left:
+                    raise
+                time.sleep(error.retry_after_s or 1.0)
+            except Unreachable:
+                # What was sent may be in or not; sent again it is there once.
+                if not left:
+                    raise
+                self._worker = client(self._where)
+        raise AssertionError("the last try returns or raises")
+
+
+def _run(source: Source, link: _Link, tally: _Tally, *, skip_bad: bool) -> bool:
+    """Everything that can be stored, into the memory; False when it stopped at a row that cannot."""
+
+    def leave_out(bad: LeftOut) -> None:
+        tally.left_out.append(bad)
+        if not skip_bad:
+            raise _Stopped
+
+    def readable() -> Iterator[Row]:
+        for row in source.rows():
+            if isinstance(row, Row):
+                yield row
+            else:
+                leave_out(row)
+
+    def refused(row: Row, name: str, problem: str) -> None:
+        leave_out(LeftOut(name, source.place(row), problem))
+
+    progress = Progress("import", source.total)
+    try:
+        for batch in batches(readable()):
+            for stats in deliver(batch, link.send, refused):
+                tally.count(stats)
+            progress.at(batch[-1].done, tally.rows)
+    except _Stopped:
+        return False
+    finally:
+        progress.end()
+    return True
+
+
+def _complain(file: Path, tally: _Tally) -> None:
+    bad = tally.left_out[-1]
+    named = "" if bad.name == bad.place else f"{bad.name}: "
+    note(f"{named}{bad.problem} ({bad.place} of {file})")
+    note("stopped there; mend the row and run it again, or leave such rows out with --skip-bad")
+
+
+def _facts(args: argparse.Namespace, source: Source, tally: _Tally, took_s: float) -> dict[str, object]:
+    counted = {kind.plural: {"added": tally.added[kind], "known": tally.known[kind]} for kind in RowKind}
+    return {
+        "file": str(args.file),
+        "form": source.form,
+        "dry_run": args.dry_run,
+        **counted,
+        "left_out": [_row(bad) for bad in tally.left_out],
+        "took_s": round(took_s, 3),
+        "rows_per_s": round(tally.rows / took_s) if took_s else 0,
+    }
+
+
+def _row(bad: LeftOut) -> dict[str, str]:
+    return {"row": bad.name, "place": bad.place, "problem": bad.problem}
+
+
+def _told(args: argparse.Namespace, source: Source, tally: _Tally, took_s: float) -> str:
+    word = "would be added" if args.dry_run else "added"
+    lines = [f"{source.form} {args.file}: {tally.rows:,} rows in {took_s:.1f} s"]
+    lines += [
+        f"  {kind.plural:<13} {tally.added[kind]:>9,} {word}, {tally.known[kind]:>9,} already there" for kind in RowKind
+    ]
+    if tally.left_out:
+        lines.append(f"  left out      {len(tally.left_out):>9,}")
+        lines += [f"    {bad.name} ({bad.place}): {bad.problem}" for bad in tally.left_out[:_SHOWN]]
+        if len(tally.left_out) > _SHOWN:
+            lines.append("    ... --json tells them all")
+    return "\n".join(lines)
