@@ -19,8 +19,9 @@ from starlette.applications import Starlette
 from worker import log
 from worker.api.app import build
 from worker.api.services import Services
+from worker.contract import launch
 from worker.contract.errors import MemError, Unavailable
-from worker.contract.settings import Settings
+from worker.contract.settings import Settings, environment
 from worker.contract.when import iso_utc
 from worker.demo import load
 from worker.search.engine import Engine
@@ -42,11 +43,17 @@ class _Server(uvicorn.Server):
     def __init__(self, config: uvicorn.Config, broadcaster: Broadcaster) -> None:
         super().__init__(config)
         self._broadcaster = broadcaster
+        self.successor_wanted = False
 
     def stop(self) -> None:
         """Finish what is under way and end."""
         self._broadcaster.close()
         self.should_exit = True
+
+    def restart(self) -> None:
+        """The same, and have a successor started when the port is free."""
+        self.successor_wanted = True
+        self.stop()
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -72,10 +79,13 @@ def serve(settings: Settings) -> None:
     except OSError as error:
         raise Unavailable(f"cannot listen on {settings.host}:{settings.port}: {error.strerror or error}") from error
     with contextlib.closing(listening):
-        asyncio.run(_serve(settings, listening))
+        successor_wanted = asyncio.run(_serve(settings, listening))
+    if successor_wanted:
+        launch.spawn(settings)
 
 
-async def _serve(settings: Settings, listening: socket.socket) -> None:
+async def _serve(settings: Settings, listening: socket.socket) -> bool:
+    """Serve; whether a successor is to be started afterwards."""
     broadcaster = Broadcaster()
     services = Services(
         version=importlib.metadata.version("claude-mem"),
@@ -84,6 +94,8 @@ async def _serve(settings: Settings, listening: socket.socket) -> None:
         broadcaster=broadcaster,
         clock=time.time,
         stop=lambda: server.stop(),
+        restart=lambda: server.restart(),
+        environ=environment(),
         started=time.time(),
     )
 
@@ -124,6 +136,7 @@ async def _serve(settings: Settings, listening: socket.socket) -> None:
     await server.serve(sockets=[listening])
     if services.failure:
         raise Unavailable(services.failure)
+    return server.successor_wanted
 
 
 async def _open(settings: Settings, services: Services, server: _Server) -> None:

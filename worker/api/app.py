@@ -8,23 +8,47 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.types import ASGIApp
 
-from worker.api import errors
+from worker.api import errors, openapi
 from worker.api.boundary import Boundary
-from worker.api.routes import records, search, status, stream, writing
+from worker.api.endpoint import Endpoint, table
+from worker.api.routes import (
+    admin,
+    batches,
+    curation,
+    integrations,
+    logs,
+    records,
+    search,
+    settings,
+    status,
+    stream,
+    timeline,
+    tool_uses,
+    transfer,
+    writing,
+)
 from worker.api.services import Services
 from worker.contract.errors import MemError
 
-MOST_BODY_BYTES = 64 * 2**20
-"""The original takes 5 MB; an import of long texts needs more."""
+_TOPICS = (
+    search, timeline, batches, records, curation, writing, transfer, tool_uses, status, settings, logs, integrations,
+    admin, stream,
+)  # fmt: skip
+
+
+def endpoints(services: Services) -> list[Endpoint]:
+    """All that is served: the one table from which routes and ``/openapi.json`` are made."""
+    listed = [endpoint for topic in _TOPICS for endpoint in topic.routes(services)]
+    listed.append(openapi.endpoint(listed, services.version))
+    return listed
 
 
 def build(
     services: Services, host: str, lifespan: Callable[[Starlette], AbstractAsyncContextManager[None]] | None = None
 ) -> ASGIApp:
     """The application. host: the name or address it is bound to, which requests may name beside the local ones."""
-    topics = (search, records, status, writing, stream)
     return Starlette(
-        routes=[route for topic in topics for route in topic.routes(services)],
+        routes=table(endpoints(services)),
         middleware=[Middleware(Boundary, host=host)],
         exception_handlers={
             MemError: errors.told,
@@ -32,5 +56,4 @@ def build(
             Exception: errors.unexpected,
         },
         lifespan=lifespan,
-        max_body_size=MOST_BODY_BYTES,
     )

@@ -2,6 +2,7 @@
 
 import re
 import time
+from collections.abc import Iterable
 from typing import Any, TypeVar
 
 import msgspec
@@ -139,6 +140,15 @@ def id_list(value: object, field: str = "ids") -> tuple[int, ...]:
     if any(isinstance(item, bool | list | dict) or item is None for item in bare):
         raise Invalid(f"{field} must be a list of record numbers", field=field)
     return tuple(whole_number(item, field, low=1, high=2**62) for item in bare)
+
+
+def text_list(value: Iterable[object] | str, field: str, *, most: int) -> tuple[str, ...]:
+    """Texts given as a list, as JSON text or as comma text. Errors: ``Invalid`` for too many."""
+    given = _unlisted(value) if isinstance(value, str) else [str(item) for item in value]
+    found = calls.comma(given) if isinstance(value, str) else tuple(item for item in map(_clean_text, given) if item)
+    if len(found) > most:
+        raise Invalid(f"{field} takes at most {most} values", field=field)
+    return found
 
 
 def _unlisted(value: str) -> list[str]:

@@ -10,7 +10,7 @@ from worker.api.codec import respond
 from worker.contract import errors
 from worker.contract.errors import MemError, Problem
 
-_STATUS: dict[type[MemError], int] = {
+STATUS: dict[type[MemError], int] = {
     errors.Invalid: 422,
     errors.NotFound: 404,
     errors.Conflict: 409,
@@ -26,7 +26,7 @@ _log = logging.getLogger("worker.api")
 
 def response_for(error: MemError) -> Response:
     """The answer that tells an error."""
-    response = respond(error.problem(), _STATUS.get(type(error), 500))
+    response = respond(error.problem(), STATUS.get(type(error), 500))
     if error.retry_after_s is not None:
         response.headers["Retry-After"] = str(max(1, round(error.retry_after_s)))
     return response

@@ -1,7 +1,7 @@
 """The parts that a route may call."""
 
 import datetime as dt
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,7 +15,8 @@ from worker.stream.broadcaster import Broadcaster
 class Services:
     """Built by ``server``. The store comes after the port is open, so it may be missing for a moment.
 
-    clock: seconds since 1970. stop: asks the server to end.
+    clock: seconds since 1970. stop: asks the server to end; restart: to end and start a successor.
+    environ: the settings in this process's environment.
     """
 
     version: str
@@ -28,6 +29,8 @@ class Services:
     started: float = 0.0
     opened: tuple[Store, Engine] | None = None
     failure: str | None = field(default=None)
+    restart: Callable[[], None] | None = None
+    environ: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def store(self) -> Store:

@@ -4,30 +4,41 @@ A ``Call`` knows nothing of how it travels: ``WorkerClient`` sends it from async
 ones. Routes are registered under the same path constants.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 import msgspec
 
-from worker.contract.curation import Save, Saved
+from worker.contract.curation import Deleted, Save, Saved
 from worker.contract.present import Text
 from worker.contract.records import Observation, Prompt, RecordKey, RecordKind, Summary
 from worker.contract.search import BatchQuery, Facets, SearchPage, SearchQuery, SearchRows, Timeline, TimelineQuery
 from worker.contract.status import Health, Projects, Readiness, Stats, Version
-from worker.contract.transfer import ImportBatch, ImportResult
+from worker.contract.tool_uses import ToolUse, ToolUseQuery, ToolUses
+from worker.contract.transfer import ExportPage, ExportQuery, ImportBatch, ImportResult
+from worker.contract.upkeep import Doctor, Done, Logs, ProcessingStatus, SettingsSaved
+from worker.contract.when import iso_utc
 
 T = TypeVar("T")
 
 SEARCH = "/api/search"
+SEARCH_OBSERVATIONS = "/api/search/observations"
+SEARCH_BY_FILE = "/api/search/by-file"
 FACETS = "/api/facets"
 TIMELINE = "/api/timeline"
+TIMELINE_BY_QUERY = "/api/timeline/by-query"
 BATCH = "/api/observations/batch"
+OBSERVATIONS_BY_FILE = "/api/observations/by-file"
+SESSIONS_BATCH = "/api/sdk-sessions/batch"
+TOOL_USES = "/api/tool-uses"
+TOOL_USES_BATCH = "/api/tool-uses/batch"
 OBSERVATIONS = "/api/observations"
 SUMMARIES = "/api/summaries"
 PROMPTS = "/api/prompts"
 OBSERVATION = "/api/observation/{id}"
 SUMMARY = "/api/session/{id}"
+SUMMARY_ROW = "/api/summary/{id}"
 PROMPT = "/api/prompt/{id}"
 PROJECTS = "/api/projects"
 STATS = "/api/stats"
@@ -35,9 +46,25 @@ HEALTH = "/api/health"
 READINESS = "/api/readiness"
 VERSION = "/api/version"
 IMPORT = "/api/import"
+EXPORT = "/api/export"
 SAVE = "/api/memory/save"
+SETTINGS = "/api/settings"
+DEPENDENCIES = "/api/settings/dependency-health"
+PROCESSING = "/api/processing-status"
+CHROMA = "/api/chroma/status"
+SYNC = "/api/sync/status"
+MCP = "/api/mcp/status"
+MCP_TOGGLE = "/api/mcp/toggle"
+INSTRUCTIONS = "/api/instructions"
+LOGS = "/api/logs"
+LOGS_CLEAR = "/api/logs/clear"
 SHUTDOWN = "/api/admin/shutdown"
+RESTART = "/api/admin/restart"
+DOCTOR = "/api/admin/doctor"
 STREAM = "/stream"
+PLAIN_HEALTH = "/health"
+ALIVE = "/healthz"
+OPENAPI = "/openapi.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +80,6 @@ class Call(Generic[T]):
     def decode(self, body: bytes) -> T:
         """The answer from the bytes of a success. Errors: ``msgspec.MsgspecError``."""
         return msgspec.json.decode(body, type=self.answer)
-
-
-class Done(msgspec.Struct, frozen=True):
-    """The answer of a call that only does something."""
-
-    status: str
 
 
 def _params(**values: object) -> tuple[tuple[str, str], ...]:
@@ -200,14 +221,88 @@ def version() -> Call[Version]:
     return Call("GET", VERSION, Version)
 
 
-def import_batch(batch: ImportBatch) -> Call[ImportResult]:
-    """Rows from elsewhere, all of them or (on an error) none."""
-    return Call("POST", IMPORT, ImportResult, body=msgspec.json.encode(batch))
+def import_batch(batch: ImportBatch, *, dry_run: bool = False) -> Call[ImportResult]:
+    """Rows from elsewhere, all of them or (on an error) none. dry_run: only tell what would be new."""
+    return Call("POST", IMPORT, ImportResult, _params(dryRun=dry_run), msgspec.json.encode(batch))
+
+
+def export(query: ExportQuery) -> Call[ExportPage]:
+    """A page of rows as they are in the table."""
+    params = _params(
+        kind=query.kind,
+        after=query.after or None,
+        upto=query.upto,
+        limit=query.limit,
+        project=query.project,
+        dateStart=None if query.since_epoch_ms is None else iso_utc(query.since_epoch_ms),
+        dateEnd=None if query.until_epoch_ms is None else iso_utc(query.until_epoch_ms),
+    )
+    return Call("GET", EXPORT, ExportPage, params)
 
 
 def save(memory: Save) -> Call[Saved]:
     """Something worth remembering, said on purpose."""
     return Call("POST", SAVE, Saved, body=msgspec.json.encode(memory))
+
+
+def delete(key: RecordKey) -> Call[Deleted]:
+    """Take a record away for good. Errors: ``NotFound``, also for one that came from another device."""
+    paths = {RecordKind.OBSERVATION: OBSERVATION, RecordKind.SUMMARY: SUMMARY_ROW, RecordKind.PROMPT: PROMPT}
+    return Call("DELETE", paths[key.kind].format(id=key.id), Deleted)
+
+
+def tool_uses(query: ToolUseQuery) -> Call[ToolUses]:
+    """What agents did with their tools, without what went in and came out."""
+    params = _params(
+        project=query.project,
+        session=query.content_session_id,
+        memorySessionId=query.memory_session_id,
+        tool_name=query.tool_names,
+        agentId=query.agent_id,
+        platformSource=query.platform_source,
+        dateStart=query.since_epoch_ms,
+        dateEnd=query.until_epoch_ms,
+        orderBy=query.order,
+        limit=query.limit,
+        offset=query.offset or None,
+    )
+    return Call("GET", TOOL_USES, ToolUses, params)
+
+
+def tool_use_rows(ids: tuple[int | str, ...], *, limit: int | None = None) -> Call[list[ToolUse]]:
+    """Tool uses in full, newest first; unknown ids are left out."""
+    body = {"ids": ids} | ({} if limit is None else {"limit": limit})
+    return Call("POST", TOOL_USES_BATCH, list[ToolUse], body=msgspec.json.encode(body))
+
+
+def processing() -> Call[ProcessingStatus]:
+    """What waits to become a memory."""
+    return Call("GET", PROCESSING, ProcessingStatus)
+
+
+def settings() -> Call[dict[str, Any]]:
+    """Every setting with its value, secrets masked; keys that the worker does not know are among them."""
+    return Call("GET", SETTINGS, dict[str, Any])
+
+
+def change_settings(changes: Mapping[str, object]) -> Call[SettingsSaved]:
+    """New values for some keys. Errors: ``Invalid`` naming the key; ``Conflict`` for a file that is no JSON."""
+    return Call("POST", SETTINGS, SettingsSaved, body=msgspec.json.encode(dict(changes)))
+
+
+def logs(lines: int = 1000) -> Call[Logs]:
+    """The latest lines of the worker's log."""
+    return Call("GET", LOGS, Logs, _params(lines=lines))
+
+
+def doctor() -> Call[Doctor]:
+    """What was looked at, and what was found."""
+    return Call("GET", DOCTOR, Doctor)
+
+
+def restart() -> Call[Done]:
+    """Ask the worker to stop and start anew on the same port."""
+    return Call("POST", RESTART, Done, body=b"{}")
 
 
 def shutdown() -> Call[Done]:

@@ -22,3 +22,12 @@ class Saved(msgspec.Struct, frozen=True, kw_only=True):
     title: str
     project: str
     message: str
+
+
+class Deleted(msgspec.Struct, frozen=True, kw_only=True):
+    """The record is gone, from lists, search and timeline alike. entity_rev: of the cloud's copy; there is none."""
+
+    success: bool
+    id: str
+    kind: str
+    entity_rev: str | None = None

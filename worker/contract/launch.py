@@ -70,7 +70,7 @@ def ensure(settings: Settings, *, wait_s: float = 15.0) -> Health:
     ours = _claim(settings, lock)
     try:
         # Between the first look and the lock another may have started it.
-        process = _spawn(settings) if ours and _nobody(settings) else None
+        process = spawn(settings) if ours and _nobody(settings) else None
         return _served(settings, deadline, process=process, awaited=None if ours else lock)
     finally:
         if ours:
@@ -125,7 +125,8 @@ def _served(
         time.sleep(_POLL_S)
 
 
-def _spawn(settings: Settings) -> subprocess.Popen[bytes]:
+def spawn(settings: Settings) -> subprocess.Popen[bytes]:
+    """A worker process of its own session, not waited for. Errors: ``Unavailable`` when it cannot be started."""
     # -P: the folder we are called from may hold a package named `worker` of its own.
     command = [sys.executable, "-P", "-m", "worker", "--data-dir", str(settings.data_dir)]
     command += ["--host", settings.host, "--port", str(settings.port)] + (["--demo"] if settings.demo else [])

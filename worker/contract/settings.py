@@ -13,6 +13,7 @@ import msgspec
 
 from worker.contract.errors import Invalid
 
+FILE_NAME = "settings.json"
 _LOG_LEVELS = ("DEBUG", "INFO", "WARN", "ERROR", "SILENT")
 
 
@@ -81,6 +82,11 @@ def load(environ: Mapping[str, str] | None = None, *, home: Path | None = None) 
     )
 
 
+def environment() -> dict[str, str]:
+    """The settings in this process's environment."""
+    return {name: value for name, value in os.environ.items() if name.startswith(("CLAUDE_MEM_", "CLAUDE_CODE_PATH"))}
+
+
 def default_port() -> int:
     """37700 + uid mod 100: the same for all projects of a user, another for the next user of the machine."""
     return 37700 + (os.getuid() if hasattr(os, "getuid") else 77) % 100
@@ -109,23 +115,28 @@ def _expand(path: str, home: Path) -> Path:
 
 def _read(data_dir: Path) -> dict[str, Any]:
     """The keys in a settings file, flattened if they stand under ``env``; {} if there is none."""
-    file = data_dir / "settings.json"
+    stored = read_file(data_dir / FILE_NAME)
+    nested = stored.get("env")
+    return {**nested, **stored} if isinstance(nested, dict) else stored
+
+
+def read_file(file: Path) -> dict[str, Any]:
+    """What a settings file holds, as it stands; {} if there is none. Errors: ``Invalid``; the file is left alone."""
     try:
         raw = file.read_bytes().removeprefix(b"\xef\xbb\xbf")
     except (FileNotFoundError, NotADirectoryError):
         return {}
     except OSError as error:
-        raise Invalid(f"{file} cannot be read ({error.strerror or error})", field="settings.json") from error
+        raise Invalid(f"{file} cannot be read ({error.strerror or error})", field=FILE_NAME) from error
     if not raw.strip():
         return {}
     try:
         stored = msgspec.json.decode(raw)
-    except (msgspec.DecodeError, UnicodeError) as error:
-        raise Invalid(f"{file} is not JSON ({error}); it was left as it is", field="settings.json") from error
+    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
+        raise Invalid(f"{file} is not JSON ({error}); it was left as it is", field=FILE_NAME) from error
     if not isinstance(stored, dict):
-        raise Invalid(f"{file} must hold a JSON object", field="settings.json")
-    nested = stored.get("env")
-    return {**nested, **stored} if isinstance(nested, dict) else stored
+        raise Invalid(f"{file} must hold a JSON object", field=FILE_NAME)
+    return stored
 
 
 def _number(key: str, text: str, low: int, high: int) -> int:

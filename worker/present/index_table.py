@@ -20,10 +20,16 @@ _DEGRADED = {
 
 def index_table(page: SearchPage, zone: dt.tzinfo | None = None) -> str:
     """The page in groups of days. Groups and rows are in the page's order, so the best hit stays first."""
-    note = [*([_DEGRADED[page.degraded]] if page.degraded else []), *(f"({note})" for note in page.notes)]
+    said = notes(page)
     if not page.hits:
-        return "\n".join([_nothing(page), *note])
-    return "\n".join([_header(page), *note, "", *_days(page, zone)]).rstrip() + "\n"
+        return "\n".join([_nothing(page), *said])
+    return "\n".join([_header(page), *said, "", *_days(page, zone)]).rstrip() + "\n"
+
+
+def notes(page: SearchPage) -> list[str]:
+    """Lines in brackets: what was degraded, and how the question was understood."""
+    degraded = [_DEGRADED[page.degraded]] if page.degraded else []
+    return [*degraded, *(f"({note})" for note in page.notes)]
 
 
 def _header(page: SearchPage) -> str:

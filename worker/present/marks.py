@@ -10,6 +10,10 @@ _ICONS = {
     "bugfix": "●", "feature": "◆", "refactor": "↻", "change": "✓", "discovery": "○", "decision": "⚖",
     "security_alert": "⚠", "security_note": "⚷", "sensitive": "⊘",
 }  # fmt: skip
+_WORK_ICONS = {
+    "bugfix": "⚒", "feature": "⚒", "refactor": "⚒", "change": "⚒", "discovery": "⌕", "decision": "⚖",
+    "security_alert": "⚠", "security_note": "⚷", "sensitive": "⊘",
+}  # fmt: skip
 _KIND_ICONS = {RecordKind.SUMMARY: "🎯", RecordKind.PROMPT: "💬"}
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
@@ -17,6 +21,11 @@ _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct",
 def icon(entry: Entry) -> str:
     """The sign of a record's type, as the original's mode `code` has them; `📝` for a type it does not know."""
     return _KIND_ICONS.get(entry.kind) or _ICONS.get(entry.type, "📝")
+
+
+def work_icon(entry: Entry) -> str:
+    """The sign of the work that went into an observation; `📝` for a type that is not known."""
+    return _WORK_ICONS.get(entry.type, "📝")
 
 
 def label(key: RecordKey) -> str:

@@ -1,6 +1,7 @@
 """Observations: written once, read by id."""
 
 import hashlib
+import re
 import sqlite3
 from collections.abc import Sequence
 
@@ -23,3 +24,36 @@ def by_ids(connection: sqlite3.Connection, ids: Sequence[int]) -> dict[int, Obse
         sql = f"{SELECTS[RecordKind.OBSERVATION]} WHERE r.id IN ({rows.placeholders(chunk)})"
         found |= {row["id"]: rows.to_observation(row) for row in connection.execute(sql, chunk)}
     return found
+
+
+_PLAIN = re.compile(r"[A-Za-z0-9_.-]+")
+_HAS = """(instr({column}, ?) AND EXISTS (SELECT 1
+    FROM json_each(CASE WHEN json_valid({column}) THEN {column} ELSE '[]' END) f WHERE f.value = ?))"""
+
+
+def of_files(
+    connection: sqlite3.Connection,
+    paths: Sequence[str],
+    *,
+    projects: Sequence[str],
+    platform_source: str | None,
+    limit: int,
+) -> list[Observation]:
+    """What is known of these files, newest first. paths: whole, as recorded. projects: any of them; all without."""
+    has = " OR ".join(_HAS.format(column=f"r.{column}") for column in ("files_read", "files_modified"))
+    tests = ["(" + " OR ".join(has for _ in paths) + ")"]
+    values: list[object] = [value for path in paths for value in (_needle(path), path) * 2]
+    if projects:
+        marks = rows.placeholders(projects)
+        tests.append(f"(r.project IN ({marks}) OR r.merged_into_project IN ({marks}))")
+        values += [*projects, *projects]
+    if platform_source:
+        tests.append("coalesce(nullif(s.platform_source, ''), 'claude') = ?")
+        values.append(platform_source)
+    sql = f"{SELECTS[RecordKind.OBSERVATION]} WHERE {' AND '.join(tests)} ORDER BY r.created_at_epoch DESC, r.id DESC"
+    return [rows.to_observation(row) for row in connection.execute(f"{sql} LIMIT ?", (*values, limit))]
+
+
+def _needle(path: str) -> str:
+    """A piece of a path that stands in its JSON text as it is: a cheap look that saves opening most lists."""
+    return max(_PLAIN.findall(path), key=len, default="")

@@ -5,82 +5,89 @@ from typing import Any
 import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
 
+from worker.api import params
 from worker.api.codec import Query, respond, whole_number
+from worker.api.endpoint import Endpoint
+from worker.api.params import Number
 from worker.api.services import Services
 from worker.contract import calls
 from worker.contract.errors import NotFound
 from worker.contract.records import Observation, Prompt, Record, RecordKey, RecordKind, Summary, items
+from worker.contract.viewer import ObservationItem, Page, PromptItem, SummaryItem
 from worker.store import records
 
 _WORD = {RecordKind.OBSERVATION: "Observation", RecordKind.SUMMARY: "Session", RecordKind.PROMPT: "Prompt"}
-_OBSERVATION = (
-    "id", "memory_session_id", "project", "merged_into_project", "platform_source", "type", "title", "subtitle",
-    "narrative", "text", "facts", "concepts", "files_read", "files_modified", "prompt_number", "created_at",
-    "created_at_epoch",
-)  # fmt: skip
-_SUMMARY = (
-    "id", "session_id", "platform_source", "request", "investigated", "learned", "completed", "next_steps", "project",
-    "created_at", "created_at_epoch",
-)  # fmt: skip
-_PROMPT = (
-    "id", "content_session_id", "project", "platform_source", "prompt_number", "prompt_text", "created_at",
-    "created_at_epoch",
-)  # fmt: skip
+_ITEM: dict[RecordKind, type[ObservationItem] | type[SummaryItem] | type[PromptItem]] = {
+    RecordKind.OBSERVATION: ObservationItem,
+    RecordKind.SUMMARY: SummaryItem,
+    RecordKind.PROMPT: PromptItem,
+}
+_SCOPE = (params.PROJECT, params.PLATFORM)
+_LIMIT = Number(("limit",), "how many at most; above 100 counts as 100", default=20, low=1, high=100_000)
+_OFFSET = Number(("offset",), "how many to pass over", default=0)
 
 
-def routes(services: Services) -> list[Route]:
+def routes(services: Services) -> list[Endpoint]:
     """The routes of this topic."""
 
     async def page(request: Request, kind: RecordKind) -> Response:
         query = Query(request)
-        limit = query.number("limit", default=20, low=1, high=100_000)
-        limit, offset = min(limit, 100), query.number("offset", default=0)
-        project, platform = query.text("project"), query.platform()
+        limit, offset = min(_LIMIT.of(query), 100), _OFFSET.of(query)
+        project, platform = params.PROJECT.of(query), params.PLATFORM.of(query)
         found, more = await services.store.read(
             lambda connection: records.page(
                 connection, kind, project=project, platform_source=platform, limit=limit, offset=offset
             )
         )
-        items = [_item(record, content_id) for record, content_id in found]
-        return respond({"items": items, "hasMore": more, "offset": offset, "limit": limit})
+        shown = tuple(_item(record, kind, content_id) for record, content_id in found)
+        return respond(Page(items=shown, hasMore=more, offset=offset, limit=limit))
 
     async def one(request: Request, kind: RecordKind) -> Response:
         key = RecordKey(kind, whole_number(request.path_params["id"], "id", low=1, high=2**62))
         query = Query(request)
         found = (await services.store.read(lambda connection: records.by_keys(connection, [key]))).get(key)
-        if found is None or not _in_scope(found, query.text("project"), query.platform()):
+        if found is None or not _in_scope(found, params.PROJECT.of(query), params.PLATFORM.of(query)):
             raise NotFound(f"{_WORD[kind]} #{key.id} not found", field="id")
         return respond(found)
 
-    def route(path: str, kind: RecordKind, *, single: bool) -> Route:
-        async def endpoint(request: Request) -> Response:
-            return await (one if single else page)(request, kind)
+    def listed(path: str, kind: RecordKind, answer: Any) -> Endpoint:
+        return Endpoint(
+            method="GET",
+            path=path,
+            run=lambda request: page(request, kind),
+            summary="A page of the list, newest first.",
+            answers=(answer,),
+            params=(*_SCOPE, _LIMIT, _OFFSET),
+        )
 
-        return Route(path, endpoint, name=path)
+    def single(path: str, kind: RecordKind, answer: Any) -> Endpoint:
+        return Endpoint(
+            method="GET",
+            path=path,
+            run=lambda request: one(request, kind),
+            summary=f"One {kind.value} in full.",
+            answers=(answer,),
+            params=_SCOPE,
+        )
 
     return [
-        route(calls.OBSERVATIONS, RecordKind.OBSERVATION, single=False),
-        route(calls.SUMMARIES, RecordKind.SUMMARY, single=False),
-        route(calls.PROMPTS, RecordKind.PROMPT, single=False),
-        route(calls.OBSERVATION, RecordKind.OBSERVATION, single=True),
-        route(calls.SUMMARY, RecordKind.SUMMARY, single=True),
-        route(calls.PROMPT, RecordKind.PROMPT, single=True),
+        listed(calls.OBSERVATIONS, RecordKind.OBSERVATION, Page[ObservationItem]),
+        listed(calls.SUMMARIES, RecordKind.SUMMARY, Page[SummaryItem]),
+        listed(calls.PROMPTS, RecordKind.PROMPT, Page[PromptItem]),
+        single(calls.OBSERVATION, RecordKind.OBSERVATION, Observation),
+        single(calls.SUMMARY, RecordKind.SUMMARY, Summary),
+        single(calls.PROMPT, RecordKind.PROMPT, Prompt),
     ]
 
 
-def _item(record: Record, content_session_id: str) -> dict[str, Any]:
+def _item(record: Record, kind: RecordKind, content_session_id: str) -> ObservationItem | SummaryItem | PromptItem:
     columns = msgspec.structs.asdict(record) | {"session_id": content_session_id}
-    match record:
-        case Observation():
-            for name in ("files_read", "files_modified"):
-                columns[name] = _shortened(columns[name], record.project)
-            return {name: columns[name] for name in _OBSERVATION}
-        case Summary():
-            return {name: columns[name] for name in _SUMMARY}
-        case Prompt():
-            return {name: columns[name] for name in _PROMPT}
+    if kind is RecordKind.OBSERVATION:
+        for name in ("files_read", "files_modified"):
+            columns[name] = _shortened(columns[name], columns["project"])
+    item = _ITEM[kind]
+    return item(**{name: columns[name] for name in item.__struct_fields__})
 
 
 def _shortened(files: str | None, project: str) -> str | None:

@@ -1,21 +1,22 @@
-"""How the worker is and what it holds; and its end."""
+"""How the worker is and what it holds."""
 
 import os
 import sys
 
-from starlette.background import BackgroundTask
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
 
+from worker.api import params
 from worker.api.codec import Query, respond
+from worker.api.endpoint import Endpoint
 from worker.api.services import Services
 from worker.contract import calls
-from worker.contract.status import PROGRAM, Health, Readiness, Stats, Version, WorkerStats
+from worker.contract.status import PROGRAM, Health, Projects, Readiness, Stats, Version, WorkerStats
+from worker.contract.upkeep import Done, PlainHealth, ProcessingStatus
 from worker.store import sessions, stats
 
 
-def routes(services: Services) -> list[Route]:
+def routes(services: Services) -> list[Endpoint]:
     """The routes of this topic."""
 
     async def health(request: Request) -> Response:
@@ -35,6 +36,15 @@ def routes(services: Services) -> list[Route]:
                 dependencies={"degraded": False, "statuses": []},
             )
         )
+
+    async def plain_health(request: Request) -> Response:
+        active = await services.store.read(stats.active_sessions) if services.opened else 0
+        return respond(
+            PlainHealth(status="ok", timestamp=services.now_ms(), activeSessions=active, pid=os.getpid()),
+        )
+
+    async def alive(request: Request) -> Response:
+        return respond(Done("ok"))
 
     async def readiness(request: Request) -> Response:
         if services.opened is None:
@@ -60,23 +70,31 @@ def routes(services: Services) -> list[Route]:
         return respond(Stats(worker=worker, database=database))
 
     async def projects(request: Request) -> Response:
-        platform = Query(request).platform()
+        platform = params.PLATFORM.of(Query(request))
         return respond(await services.store.read(lambda connection: sessions.projects(connection, platform)))
 
-    async def shutdown(request: Request) -> Response:
-        response = respond({"status": "shutting_down"})
-        response.background = BackgroundTask(stop)
-        return response
-
-    async def stop() -> None:
-        # A coroutine stays on the loop's thread, to which the streams belong.
-        services.stop()
+    async def processing(request: Request) -> Response:
+        return respond(ProcessingStatus())
 
     return [
-        Route(calls.HEALTH, health),
-        Route(calls.READINESS, readiness),
-        Route(calls.VERSION, version),
-        Route(calls.STATS, statistics),
-        Route(calls.PROJECTS, projects),
-        Route(calls.SHUTDOWN, shutdown, methods=["POST"]),
-    ]
+        Endpoint(method="GET", path=calls.HEALTH, run=health, summary="Who answers, and how it is.", answers=(Health,)),
+        Endpoint(
+            method="GET", path=calls.READINESS, run=readiness, summary="Whether requests are served.",
+            answers=(Readiness,), other={503: Readiness},
+        ),
+        Endpoint(method="GET", path=calls.VERSION, run=version, summary="The worker's version.", answers=(Version,)),
+        Endpoint(
+            method="GET", path=calls.PLAIN_HEALTH, run=plain_health, summary="Whether the process answers.",
+            answers=(PlainHealth,),
+        ),
+        Endpoint(method="GET", path=calls.ALIVE, run=alive, summary="Whether the process answers.", answers=(Done,)),
+        Endpoint(method="GET", path=calls.STATS, run=statistics, summary="Sizes and counts.", answers=(Stats,)),
+        Endpoint(
+            method="GET", path=calls.PROJECTS, run=projects, summary="Projects, most recently used first.",
+            answers=(Projects,), params=(params.PLATFORM,),
+        ),
+        Endpoint(
+            method="GET", path=calls.PROCESSING, run=processing, summary="What waits to become a memory.",
+            answers=(ProcessingStatus,),
+        ),
+    ]  # fmt: skip

@@ -5,14 +5,14 @@ from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
-from starlette.routing import Route
 
+from worker.api.endpoint import Endpoint
 from worker.api.services import Services
 from worker.contract import calls
 from worker.store import sessions
 
 
-def routes(services: Services) -> list[Route]:
+def routes(services: Services) -> list[Endpoint]:
     """The routes of this topic."""
 
     async def stream(request: Request) -> Response:
@@ -40,4 +40,13 @@ def routes(services: Services) -> list[Route]:
             return Response(media_type="text/event-stream", headers=headers)
         return StreamingResponse(frames(), media_type="text/event-stream", headers=headers)
 
-    return [Route(calls.STREAM, stream)]
+    return [
+        Endpoint(
+            method="GET",
+            path=calls.STREAM,
+            run=stream,
+            summary="What changes, as server-sent events; resumes after the event in `Last-Event-ID`.",
+            answers=(str,),
+            media="text/event-stream",
+        )
+    ]

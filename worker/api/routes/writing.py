@@ -1,37 +1,30 @@
-"""What is brought in: imports, and memories saved on purpose."""
+"""Memories saved on purpose."""
 
 import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
 
 from worker.api.codec import body, respond
+from worker.api.endpoint import Endpoint
 from worker.api.services import Services
 from worker.contract import calls
 from worker.contract.curation import Save, Saved
 from worker.contract.errors import Invalid
-from worker.contract.transfer import ImportBatch, ImportResult
-from worker.store import imports
 from worker.store.manual import keep
 
 _PROJECT = "claude-mem"
 _TITLE_CHARS = 60
 
 
-class _StrictSave(Save, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class StrictSave(Save, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A key that is not known is refused, as in the original."""
 
 
-def routes(services: Services) -> list[Route]:
+def routes(services: Services) -> list[Endpoint]:
     """The routes of this topic."""
 
-    async def import_batch(request: Request) -> Response:
-        batch = await body(request, ImportBatch)
-        stats = await services.store.write(lambda connection: imports.import_batch(connection, batch))
-        return respond(ImportResult(success=True, stats=stats))
-
     async def save(request: Request) -> Response:
-        asked = await body(request, _StrictSave)
+        asked = await body(request, StrictSave)
         said = asked.text.strip()
         if not said:
             raise Invalid("text must not be blank", field="text")
@@ -44,7 +37,16 @@ def routes(services: Services) -> list[Route]:
         message = f"Memory saved as observation #{kept}"
         return respond(Saved(success=True, id=kept, title=title, project=project, message=message))
 
-    return [Route(calls.IMPORT, import_batch, methods=["POST"]), Route(calls.SAVE, save, methods=["POST"])]
+    return [
+        Endpoint(
+            method="POST",
+            path=calls.SAVE,
+            run=save,
+            summary="Keep something worth remembering; the same twice is one record.",
+            answers=(Saved,),
+            body=StrictSave,
+        )
+    ]
 
 
 def _text(metadata: dict[str, object], key: str) -> str | None:

@@ -1,0 +1,91 @@
+"""A route and its description in one value: from it come the Starlette route and the entry in ``/openapi.json``.
+
+What a query string holds beyond the described parameters is answered as if it were not there, as in the original, and
+named in a header of the answer.
+"""
+
+import ipaddress
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from worker.api.params import Param
+from worker.contract.errors import Forbidden, MemError
+
+IGNORED = "X-Claude-Mem-Ignored"
+"""Header of an answer: query parameters that play no part, percent-encoded, comma between them."""
+_MOST_IGNORED = 20
+_FORWARDED = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Endpoint:
+    """One method of one path.
+
+    answers: the types that a success may have; ``str`` for text of the media type. other: answers of another status.
+    body: the type of the JSON body. errors: those that nothing else in the description implies.
+    local: only for programs of this machine, even where the worker listens to others.
+    """
+
+    method: str
+    path: str
+    run: Callable[[Request], Awaitable[Response]]
+    summary: str
+    answers: tuple[Any, ...]
+    params: tuple[Param, ...] = ()
+    body: Any = None
+    errors: tuple[type[MemError], ...] = ()
+    other: Mapping[int, Any] | None = None
+    media: str = "application/json"
+    local: bool = False
+
+    @property
+    def known(self) -> frozenset[str]:
+        """All names of its query parameters."""
+        return frozenset(name for param in self.params for name in param.names)
+
+
+def table(endpoints: Iterable[Endpoint]) -> list[Route]:
+    """The routes, one a path; HEAD is answered wherever GET is."""
+    by_path: dict[str, dict[str, Endpoint]] = {}
+    for endpoint in endpoints:
+        by_path.setdefault(endpoint.path, {})[endpoint.method] = endpoint
+    return [Route(path, _run(methods), methods=list(methods), name=path) for path, methods in by_path.items()]
+
+
+def _run(methods: Mapping[str, Endpoint]) -> Callable[[Request], Awaitable[Response]]:
+    known = {method: endpoint.known for method, endpoint in methods.items()}
+
+    async def run(request: Request) -> Response:
+        method = "GET" if request.method == "HEAD" else request.method
+        endpoint = methods[method]
+        if endpoint.local:
+            _refuse_others(request)
+        response = await endpoint.run(request)
+        ignored = [name for name in request.query_params if name not in known[method]]
+        if ignored:
+            response.headers[IGNORED] = ", ".join(quote(name[:80], safe="") for name in ignored[:_MOST_IGNORED])
+        return response
+
+    return run
+
+
+def _refuse_others(request: Request) -> None:
+    """Errors: ``Forbidden`` for a program of another machine, and for one that may stand behind a proxy."""
+    remote = request.client is not None and not _is_loopback(request.client.host)
+    if remote or any(name in request.headers for name in _FORWARDED):
+        raise Forbidden("only programs of this machine may ask this")
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    mapped = getattr(address, "ipv4_mapped", None)
+    return (mapped or address).is_loopback

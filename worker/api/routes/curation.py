@@ -1,0 +1,45 @@
+"""Records taken away on purpose."""
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from worker.api.codec import respond
+from worker.api.endpoint import Endpoint
+from worker.api.services import Services
+from worker.contract import calls
+from worker.contract.curation import Deleted
+from worker.contract.errors import Invalid
+from worker.contract.records import RecordKey, RecordKind
+from worker.store import forget
+
+
+def routes(services: Services) -> list[Endpoint]:
+    """The routes of this topic."""
+
+    async def delete(request: Request, kind: RecordKind) -> Response:
+        key = RecordKey(kind, _canonical(request.path_params["id"]))
+        await services.store.write(lambda connection: forget.delete(connection, key))
+        return respond(Deleted(success=True, id=str(key.id), kind=kind.value))
+
+    def route(path: str, kind: RecordKind) -> Endpoint:
+        return Endpoint(
+            method="DELETE",
+            path=path,
+            run=lambda request: delete(request, kind),
+            summary=f"Take a {kind.value} away for good; listeners of the stream are told.",
+            answers=(Deleted,),
+            local=True,
+        )
+
+    return [
+        route(calls.OBSERVATION, RecordKind.OBSERVATION),
+        route(calls.SUMMARY_ROW, RecordKind.SUMMARY),
+        route(calls.PROMPT, RecordKind.PROMPT),
+    ]
+
+
+def _canonical(text: str) -> int:
+    """A record number in the one form it has. Stricter than for reading: what is meant must be beyond doubt."""
+    if text.isascii() and text.isdigit() and not text.startswith("0") and len(text) < 19:
+        return int(text)
+    raise Invalid(f"id must be a record number such as 118, not {text[:40]!r}", field="id")

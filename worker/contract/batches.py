@@ -1,0 +1,50 @@
+"""Rows by id: the bodies of the batch endpoints, and the rows that are no records."""
+
+import msgspec
+
+from worker.contract.records import Observation
+
+Ids = list[int | str] | int | str
+"""`[5, "#6"]`, `5`, `"5,6"`, `"[5,6]"`."""
+
+
+class ObservationBatch(msgspec.Struct, frozen=True, kw_only=True):
+    """``POST /api/observations/batch``. orderBy: date_desc (default) or date_asc. lean: without empty columns."""
+
+    ids: Ids
+    orderBy: str | None = None
+    limit: int | str | None = None
+    project: str | None = None
+    platformSource: str | None = None
+    platform_source: str | None = None
+    lean: bool = False
+
+
+class SessionBatch(msgspec.Struct, frozen=True, kw_only=True):
+    """``POST /api/sdk-sessions/batch``. memorySessionIds: as a list, as JSON text or as comma text."""
+
+    memorySessionIds: list[str] | str
+
+
+class SessionRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A session. Epochs in milliseconds UTC."""
+
+    id: int
+    content_session_id: str
+    memory_session_id: str | None
+    project: str
+    platform_source: str
+    user_prompt: str | None
+    custom_title: str | None
+    started_at: str
+    started_at_epoch: int
+    completed_at: str | None
+    completed_at_epoch: int | None
+    status: str
+
+
+class FileObservations(msgspec.Struct, frozen=True, kw_only=True):
+    """``/api/observations/by-file``: newest first."""
+
+    observations: tuple[Observation, ...]
+    count: int

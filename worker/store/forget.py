@@ -1,0 +1,38 @@
+"""Records taken away for good."""
+
+import sqlite3
+
+from worker.contract.errors import NotFound, Unavailable
+from worker.contract.records import RecordKey, RecordKind
+
+_TABLES = {
+    RecordKind.OBSERVATION: "observations",
+    RecordKind.SUMMARY: "session_summaries",
+    RecordKind.PROMPT: "user_prompts",
+}
+
+
+def delete(connection: sqlite3.Connection, key: RecordKey) -> None:
+    """Delete a record; triggers take it out of the full-text tables and queue it for our index.
+
+    Errors: ``NotFound``, also for a row of another device, which only that device can take back; ``Unavailable`` for
+    one that the cloud has a copy of, because only a worker that syncs can take that copy back too.
+    """
+    gone = connection.execute(
+        f"DELETE FROM {_TABLES[key.kind]} WHERE id = ? AND coalesce(origin_device_id, '') = ''", (key.id,)
+    ).rowcount
+    if not gone:
+        raise NotFound(f"{key.kind.value} #{key.id} not found", field="id")
+    if _has_copy(connection, key):
+        raise Unavailable(
+            "this record was synced to the cloud; delete it with cloud sync switched on", retry_after_s=None
+        )
+
+
+def _has_copy(connection: sqlite3.Connection, key: RecordKey) -> bool:
+    """Whether the cloud holds a row of this device's. Heads of other devices may have the same local number."""
+    head = """SELECT 1 FROM sync_entity_heads h WHERE h.kind = ? AND h.origin_local_id = ? AND h.deleted = 0
+        AND NOT EXISTS (SELECT 1 FROM {table} r
+            WHERE r.origin_device_id = h.origin_device_id AND r.origin_local_id = h.origin_local_id)"""
+    found = connection.execute(head.format(table=_TABLES[key.kind]), (key.kind.value, str(key.id))).fetchone()
+    return found is not None
