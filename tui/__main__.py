@@ -1,9 +1,10 @@
 """`python -m tui`: flags, settings, run."""
 
 import argparse
+import os
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import MutableMapping, Sequence
 
 from worker.contract import settings
 from worker.contract.errors import MemError
@@ -22,6 +23,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except MemError as error:
         print(f"claude-mem tui: {error.message}", file=sys.stderr)
         return 2
+    _tame_colours(os.environ)
     return _run(loaded.for_demo() if flags.demo else loaded, flags)
 
 
@@ -32,6 +34,15 @@ def _flags(given: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--ascii", action="store_true", help="draw with ASCII characters only")
     parser.add_argument("--no-mouse", action="store_true", help="leave the mouse to the terminal")
     return parser.parse_args(given)
+
+
+def _tame_colours(environ: MutableMapping[str, str]) -> None:
+    """No true colour in GNU screen, which paints it as bright blocks; 256 colours do. tmux under that name is fine too.
+
+    Textual reads this when it is imported, and nothing else of ours needs it, so it is no setting.
+    """
+    if environ.get("TERM", "").startswith("screen"):
+        environ.setdefault("TEXTUAL_COLOR_SYSTEM", "256")
 
 
 def _run(chosen: settings.Settings, flags: argparse.Namespace) -> int:

@@ -20,7 +20,7 @@ class FakeWorker:
         self.memory = memory
         self.over = threading.Event()
         handler = type("Handler", (_Handler,), {"worker": self})
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        self._server = _Server(("127.0.0.1", 0), handler)
         self._server.daemon_threads = True
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
 
@@ -40,6 +40,11 @@ class FakeWorker:
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
+
+
+class _Server(ThreadingHTTPServer):
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Nothing: a client that is killed breaks its connections off."""
 
 
 class _Handler(BaseHTTPRequestHandler):

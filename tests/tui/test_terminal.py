@@ -80,6 +80,17 @@ def _is_legible(terminal: Terminal) -> None:
             assert all(fg != bg for fg, bg in terminal.reversed_or_coloured(number)), line
 
 
+@pytest.mark.parametrize("name", ["screen", "screen-256color"])
+def test_no_true_colour_in_screen(name: str) -> None:
+    """R230."""
+    with running(rows=30, term={"TERM": name, "COLORTERM": "truecolor"}) as terminal:
+        terminal.send("j")
+        written = terminal.read(quiet_s=0.1)
+        assert b"38;5;" in written
+        assert b"38;2;" not in written
+        _is_legible(terminal)
+
+
 def test_typing_in_a_terminal() -> None:
     with running(rows=500) as terminal:
         terminal.send("/")
