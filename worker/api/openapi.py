@@ -50,7 +50,7 @@ def document(endpoints: Sequence[Endpoint], version: str) -> dict[str, Any]:
 def _anything(kind: type) -> Schema:
     """``object`` is any JSON."""
     if kind is object:
-        return {}
+        return {"description": "any JSON"}
     raise NotImplementedError
 
 

@@ -247,8 +247,13 @@ def save(memory: Save) -> Call[Saved]:
 
 def delete(key: RecordKey) -> Call[Deleted]:
     """Take a record away for good. Errors: ``NotFound``, also for one that came from another device."""
-    paths = {RecordKind.OBSERVATION: OBSERVATION, RecordKind.SUMMARY: SUMMARY_ROW, RecordKind.PROMPT: PROMPT}
-    return Call("DELETE", paths[key.kind].format(id=key.id), Deleted)
+    match key.kind:
+        case RecordKind.OBSERVATION:
+            return Call("DELETE", OBSERVATION.format(id=key.id), Deleted)
+        case RecordKind.SUMMARY:
+            return Call("DELETE", SUMMARY_ROW.format(id=key.id), Deleted)
+        case RecordKind.PROMPT:
+            return Call("DELETE", PROMPT.format(id=key.id), Deleted)
 
 
 def tool_uses(query: ToolUseQuery) -> Call[ToolUses]:

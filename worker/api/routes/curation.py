@@ -26,7 +26,7 @@ def routes(services: Services) -> list[Endpoint]:
             method="DELETE",
             path=path,
             run=lambda request: delete(request, kind),
-            summary=f"Take a {kind.value} away for good; listeners of the stream are told.",
+            summary=f"Take the {kind.value} away for good; listeners of the stream are told.",
             answers=(Deleted,),
             local=True,
         )
