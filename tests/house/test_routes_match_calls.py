@@ -18,14 +18,21 @@ PATHS = {name: value for name, value in vars(calls).items() if name.isupper() an
 
 
 def sent() -> Iterator[tuple[str, str]]:
-    """(method, path) of each ``Call`` that ``calls`` makes, read from its source."""
-    for node in ast.walk(ast.parse(inspect.getsource(calls))):
-        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Call"):
-            continue
-        method, path = node.args[:2]
-        names = [name.id for name in ast.walk(path) if isinstance(name, ast.Name) and name.id in PATHS]
-        assert isinstance(method, ast.Constant) and names, ast.unparse(node)
-        yield from ((str(method.value), PATHS[name]) for name in names)
+    """(method, path) of each ``Call`` that ``calls`` makes, read from its source.
+
+    Where the path is looked up in a table, the constants of the whole function count.
+    """
+    for function in ast.parse(inspect.getsource(calls)).body:
+        for node in ast.walk(function) if isinstance(function, ast.FunctionDef) else ():
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Call":
+                method, path = node.args[:2]
+                paths = _paths(path) or _paths(function)
+                assert isinstance(method, ast.Constant) and paths, ast.unparse(node)
+                yield from ((str(method.value), path) for path in paths)
+
+
+def _paths(node: ast.AST) -> list[str]:
+    return [PATHS[name.id] for name in ast.walk(node) if isinstance(name, ast.Name) and name.id in PATHS]
 
 
 @pytest.fixture(scope="module")
