@@ -15,40 +15,6 @@ from worker.search.engine import Engine
 from worker.store.tables import Connection, Store, open_store
 
 
-@pytest.mark.parametrize("column", ["platform_source", "custom_title"])
-async def test_older_file_is_refused_with_a_way_out_and_left_alone(tmp_path: Path, column: str) -> None:
-    """R082."""
-    path = tmp_path / "claude-mem.db"
-    await open_store(path).close()
-    connection = foreign(path)
-    for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE name LIKE 'py!_%' ESCAPE '!'").fetchall():
-        connection.execute(f"DROP TRIGGER IF EXISTS {name}") if name.endswith(
-            ("insert", "update", "delete", "replace")
-        ) else None
-    for index in ("ux_sdk_sessions_platform_content", "idx_sdk_sessions_platform_source"):
-        connection.execute(f"DROP INDEX {index}")
-    connection.execute(f"ALTER TABLE sdk_sessions DROP COLUMN {column}")
-    before = connection.execute("SELECT count(*), sum(length(sql)) FROM sqlite_master").fetchone()
-    connection.close()
-    with pytest.raises(Unavailable, match=f"older claude-mem.*sdk_sessions lack {column}.*13.25"):
-        open_store(path)
-    connection = foreign(path)
-    assert connection.execute("SELECT count(*), sum(length(sql)) FROM sqlite_master").fetchone() == before
-    connection.close()
-
-
-async def test_file_of_the_first_migrations_is_refused(tmp_path: Path) -> None:
-    """R082."""
-    path = tmp_path / "claude-mem.db"
-    connection = foreign(path)
-    connection.execute("CREATE TABLE schema_versions (id INTEGER PRIMARY KEY, version INTEGER UNIQUE, applied_at TEXT)")
-    connection.execute("CREATE TABLE sdk_sessions (id INTEGER PRIMARY KEY, claude_session_id TEXT, project TEXT)")
-    connection.execute("CREATE TABLE observations (id INTEGER PRIMARY KEY, sdk_session_id TEXT, text TEXT NOT NULL)")
-    connection.close()
-    with pytest.raises(Unavailable, match="older claude-mem"):
-        open_store(path)
-
-
 @pytest.mark.parametrize(
     "content", [b"no database at all, but long enough to look at" * 100, b"SQLite format 3\0" + b"\xff" * 4080]
 )
@@ -69,15 +35,14 @@ async def test_damaged_page_is_told_as_damage_and_not_as_nothing(tmp_path: Path)
     )
     await store.close()
     connection = foreign(path)
-    (page,) = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'py_docs'").fetchone()
+    (page,) = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'observations'").fetchone()
     connection.close()
     with path.open("r+b") as file:
         file.seek((page - 1) * 4096)
         file.write(b"\xff" * 4096)
-    damaged = open_store(path)
     with pytest.raises(Unavailable, match="damaged"):
+        damaged = open_store(path)
         await Engine(damaged).search(SearchQuery(project="shop"))
-    await damaged.close()
 
 
 def test_path_that_is_a_folder(tmp_path: Path) -> None:

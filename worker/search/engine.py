@@ -25,7 +25,8 @@ from worker.contract.search import (
 from worker.search import buckets, terms
 from worker.search.snippet import Highlighter
 from worker.search.timeline import Anchor, Moment, Window, parse_anchor, window
-from worker.store import filters, listing, records
+from worker.store import filters, listing, plain, records
+from worker.store.finder import Finder
 from worker.store.listing import Ranked
 from worker.store.tables import Connection, Store
 
@@ -62,6 +63,8 @@ class Engine:
         now: Callable[[], float] = time.time,
     ) -> None:
         self._store, self._zone, self._clock, self._now = store, zone, clock, now
+        # Two modules of one form: by FTS5, and without it.
+        self._finder: Finder = listing if store.fulltext else plain
 
     async def search(self, query: SearchQuery) -> SearchPage:
         """One page of the fused list over all kinds that are asked for."""
@@ -91,7 +94,7 @@ class Engine:
         asked = self._understand(query)
 
         def work(connection: Connection) -> tuple[_Found, list[Hit], dict[RecordKey, Record]]:
-            found = _find(connection, query, asked)
+            found = _find(self._finder, connection, query, asked)
             keys = [ranked.key for ranked in found.ranked]
             entries = listing.entries(connection, keys)
             rows = records.by_keys(connection, keys)
@@ -105,7 +108,7 @@ class Engine:
             query=query.text,
             offset=query.offset,
             strategy="keyword" if asked.match else "filter",
-            degraded=None if self._store.complete else Degraded.INDEX_STARTING,
+            degraded=self._degraded(),
             took_ms=round((self._clock() - started) * 1000, 2),
             notes=(*asked.notes, *found.notes),
         )
@@ -115,9 +118,15 @@ class Engine:
         """What a query's line says. Errors: ``Invalid`` naming the filter that cannot be read."""
         said = parse(query.text, now_epoch_ms=int(self._now() * 1000), zone=self._zone, typing=query.typing)
         wanted = terms.Wanted(said.text, said.phrases, typing=query.typing and said.ends_in_word)
-        where = filters.condition(query, said, excluding=terms.excluding(said.excluded))
+        unwanted = terms.excluding(said.excluded)
+        where = filters.condition(query, said, excluding=self._finder.found(unwanted) if unwanted else None)
         span = shown_span(said.since_epoch_ms, said.until_epoch_ms, self._zone)
         return _Asked(wanted, terms.expression(wanted), where, (span,) if span else ())
+
+    def _degraded(self) -> Degraded | None:
+        if not self._store.fulltext:
+            return Degraded.NO_FULLTEXT
+        return None if self._store.complete else Degraded.INDEX_STARTING
 
     async def timeline(self, query: TimelineQuery) -> Timeline:
         """What lies around an anchor. Errors: ``Invalid`` for no anchor, ``NotFound`` for one that does not exist."""
@@ -165,11 +174,12 @@ class Engine:
         match, where = asked.match, asked.where
 
         def work(connection: Connection) -> Facets:
-            groups = listing.groups(connection, match, where)
+            groups = self._finder.groups(connection, match, where)
             first = min((group.first_epoch_ms for group in groups), default=None)
             last = max((group.last_epoch_ms for group in groups), default=None)
             width = buckets.width_for(first or 0, last or 0, most_buckets)
-            fine = listing.histogram(connection, match, where, buckets.grain_for(width, self._zone)) if groups else []
+            grain = buckets.grain_for(width, self._zone)
+            fine = self._finder.histogram(connection, match, where, grain) if groups else []
             return Facets(
                 total=sum(group.count for group in groups),
                 kinds=_counts((group.kind.value, group.count) for group in groups),
@@ -192,20 +202,27 @@ def _counts(values: Iterable[tuple[str, int]]) -> tuple[Count, ...]:
     return tuple(Count(value, count) for value, count in sorted(summed.items(), key=lambda item: (-item[1], item[0])))
 
 
-def _find(connection: Connection, query: SearchQuery, asked: _Asked) -> _Found:
-    """The page of what fits. A phrase that stands nowhere is looked for by its words, and that is said."""
-    match, notes = asked.match, tuple[str, ...]()
-    total = listing.count(connection, match, asked.where)
-    if not total and asked.wanted.phrases:
-        match = terms.expression(asked.wanted, strict=False)
-        total = listing.count(connection, match, asked.where)
-        notes = (_LOOSE,) if total else ()
-    return _Found(_ranked(connection, query, match, asked.where), total, notes)
+def _find(finder: Finder, connection: Connection, query: SearchQuery, asked: _Asked) -> _Found:
+    """The page of what fits."""
+    match, total = _settled(finder, connection, asked)
+    notes = (_LOOSE,) if total and match != asked.match else ()
+    return _Found(_ranked(finder, connection, query, match, asked.where), total, notes)
 
 
-def _ranked(connection: Connection, query: SearchQuery, match: str, where: filters.Condition) -> list[Ranked]:
+def _settled(finder: Finder, connection: Connection, asked: _Asked) -> tuple[str, int]:
+    """The expression to go by and how many it finds: a phrase that stands nowhere is looked for by its words."""
+    total = finder.count(connection, asked.match, asked.where)
+    if total or not asked.wanted.phrases:
+        return asked.match, total
+    loose = terms.expression(asked.wanted, strict=False)
+    return loose, finder.count(connection, loose, asked.where)
+
+
+def _ranked(
+    finder: Finder, connection: Connection, query: SearchQuery, match: str, where: filters.Condition
+) -> list[Ranked]:
     if match:
-        return listing.search(connection, match, where, order=query.order, limit=query.limit, offset=query.offset)
+        return finder.search(connection, match, where, order=query.order, limit=query.limit, offset=query.offset)
     order = Order.DATE_DESC if query.order is Order.RELEVANCE else query.order
     keys = listing.listing(connection, where, order=order, limit=query.limit, offset=query.offset)
     return [Ranked(key, 0.0) for key in keys]

@@ -6,6 +6,7 @@ transaction: it is in, whole, or it was never there.
 
 import asyncio
 import contextlib
+import logging
 import os
 import sqlite3
 import threading
@@ -15,28 +16,57 @@ from pathlib import Path
 from typing import TypeVar
 
 from worker.contract.errors import Busy, MemError, Unavailable
-from worker.store import schema
+from worker.store import backup, schema
+from worker.store.reconcile import reconcile
 
 T = TypeVar("T")
 
+_log = logging.getLogger("worker.store")
+
 READERS = 3
 _BUSY_MS = 5_000
+_OPENING_BUSY_MS = 2_000
+"""Whoever opens tries again, and can say meanwhile what is waited for."""
 _WRITE_BUSY_MS = 30_000
 """The original waits 5 s for a lock and then loses the row. A write of ours may wait longer: it is off every path
 that an agent waits for."""
 
+Connector = Callable[[Path], sqlite3.Connection]
+"""Opens a file, in SQLite's own way of committing and for any thread; ``Database`` sets the rest."""
+
+
+def plain_connection(path: Path) -> sqlite3.Connection:
+    """A connection with nothing special about it."""
+    return sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+
 
 class Database:
-    """An open database file. ``close`` it; it waits for what was begun."""
+    """An open database file. ``close`` it; it waits for what was begun. fulltext: whether this SQLite has FTS5."""
 
-    def __init__(self, path: Path) -> None:
-        """Open and, where there is nothing yet, create. Errors: ``Unavailable`` with the reason."""
+    def __init__(
+        self,
+        path: Path,
+        *,
+        connect: Connector = plain_connection,
+        free: Callable[[Path], int] = backup.free_bytes,
+    ) -> None:
+        """Open, create where there is nothing yet, bring up to date what is older.
+
+        free: bytes of room on the disk of a folder. Errors: ``Unavailable`` with the reason, ``Busy`` when another
+        program holds the file.
+        """
         self.path = path
+        self._connect = connect
         with _told(path):
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self._writer = _connect(path, _WRITE_BUSY_MS)
+            self._writer = _opened(connect, path, _OPENING_BUSY_MS)
             try:
-                _prepare(self._writer, path)
+                self.fulltext = _prepare(self._writer, path, lambda: _opened(connect, path, _BUSY_MS), free)
+            except sqlite3.IntegrityError as error:
+                self._writer.close()
+                raise Unavailable(
+                    f"the database {path} cannot be brought up to date and was left as it is: {error}"
+                ) from error
             except BaseException:
                 self._writer.close()
                 raise
@@ -45,24 +75,29 @@ class Database:
         self._local = threading.local()
         self._readers: list[sqlite3.Connection] = []
 
+    def be_patient(self) -> None:
+        """From now on a write waits long for its lock; while opening it does not."""
+        self._writer.execute(f"PRAGMA busy_timeout = {_WRITE_BUSY_MS}")
+
     async def write(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """The result of ``work`` in one transaction. Errors: ``Busy`` when the lock cannot be had; those of work."""
         return await asyncio.get_running_loop().run_in_executor(self._writing, self.write_now, work)
 
     async def read(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """The result of ``work`` on one consistent state of the database."""
-        return await asyncio.get_running_loop().run_in_executor(self._reading, self._read_now, work)
+        return await asyncio.get_running_loop().run_in_executor(self._reading, self.read_now, work)
 
     def write_now(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """The same as ``write`` for code that already runs on a thread and while nobody else writes."""
         with _told(self.path), _transaction(self._writer, "IMMEDIATE"):
             return work(self._writer)
 
-    def _read_now(self, work: Callable[[sqlite3.Connection], T]) -> T:
+    def read_now(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """The same as ``read`` for code that already runs on a thread; each thread has a connection of its own."""
         connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
         with _told(self.path):
             if connection is None:
-                connection = self._local.connection = _connect(self.path, _BUSY_MS)
+                connection = self._local.connection = _opened(self._connect, self.path, _BUSY_MS)
                 connection.execute("PRAGMA query_only = ON")
                 self._readers.append(connection)
             with _transaction(connection, "DEFERRED"):
@@ -79,8 +114,8 @@ class Database:
         self._writer.close()
 
 
-def _connect(path: Path, busy_ms: int) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+def _opened(connect: Connector, path: Path, busy_ms: int) -> sqlite3.Connection:
+    connection = connect(path)
     try:
         _set_up(connection, busy_ms)
     except BaseException:
@@ -99,47 +134,41 @@ def _set_up(connection: sqlite3.Connection, busy_ms: int) -> None:
     connection.execute("PRAGMA journal_size_limit = 4194304")
 
 
-def _prepare(connection: sqlite3.Connection, path: Path) -> None:
-    """Pragmas that stay in the file, the schema of a new file, and a look at the columns of an old one."""
-    os.chmod(path, 0o600)
+def _prepare(
+    connection: sqlite3.Connection,
+    path: Path,
+    reader: Callable[[], sqlite3.Connection],
+    free: Callable[[Path], int],
+) -> bool:
+    """Pragmas that stay in the file, and the schema; whether there is FTS5."""
+    with contextlib.suppress(OSError):  # a file of somebody else's, or on a disk that is only read
+        os.chmod(path, 0o600)
     known = {row["name"] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     if not known:
         connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
-    connection.execute("PRAGMA journal_mode = WAL")
-    connection.execute("CREATE VIRTUAL TABLE temp.py_probe USING fts5(word)")
-    connection.execute("DROP TABLE temp.py_probe")
-    if "sdk_sessions" not in known:
-        with _transaction(connection, "IMMEDIATE"):
-            _create(connection)
+    try:
+        connection.execute("PRAGMA journal_mode = WAL")
+    except sqlite3.OperationalError as error:
+        if not _name(error).startswith("SQLITE_READONLY"):
+            raise
+    fulltext = _has_fulltext(connection)
+    reconcile(connection, path, fulltext=fulltext, reader=reader, free=free)
+    if not known & {"sdk_sessions", "sdk_sessions_new"}:
         for marker in schema.MARKERS:
             file = path.parent / marker
             if not file.exists():
                 file.write_text("{}" if marker.startswith(".cleanup") else "1970-01-01T00:00:00.000Z", "utf-8")
-    _refuse_older(connection)
+    return fulltext
 
 
-def _create(connection: sqlite3.Connection) -> None:
-    if connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'sdk_sessions'").fetchone():
-        return  # another process was a moment faster
-    for statement in schema.statements():
-        connection.execute(statement)
-    stamp = "INSERT INTO schema_versions (version, applied_at) VALUES (?, strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))"
-    connection.executemany(stamp, [(version,) for version in schema.VERSIONS])
-
-
-def _refuse_older(connection: sqlite3.Connection) -> None:
-    """Errors: ``Unavailable`` for a file whose tables lack a column that we read."""
-    with contextlib.closing(sqlite3.connect(":memory:")) as scratch:
-        for name in ("sdk_sessions", "observations", "session_summaries", "user_prompts"):
-            scratch.execute(f"CREATE TABLE {name} ({schema.TABLES[name]})")
-            wanted, present = (
-                {row[1] for row in one.execute(f"PRAGMA table_info({name})")} for one in (scratch, connection)
-            )
-            if missing := sorted(wanted - present):
-                raise Unavailable(
-                    f"this database was made by an older claude-mem (its {name} lack {', '.join(missing)}); "
-                    "start claude-mem 13.25 on it once, which brings it up to date"
-                )
+def _has_fulltext(connection: sqlite3.Connection) -> bool:
+    try:
+        connection.execute("CREATE VIRTUAL TABLE temp.py_probe USING fts5(word)")
+    except sqlite3.DatabaseError as error:
+        _log.warning("this SQLite has no FTS5 (%s); words are looked for one record after the other", error)
+        return False
+    connection.execute("DROP TABLE temp.py_probe")
+    return True
 
 
 @contextlib.contextmanager
@@ -161,13 +190,28 @@ def _told(path: Path) -> Iterator[None]:
         yield
     except MemError:
         raise
-    except sqlite3.OperationalError as error:
-        if "locked" in str(error) or "busy" in str(error):
-            raise Busy("another program holds the database; try again in a moment", retry_after_s=5) from error
-        raise Unavailable(f"the database {path} cannot be used: {error}") from error
+    except sqlite3.IntegrityError:
+        raise
     except sqlite3.DatabaseError as error:
-        if isinstance(error, sqlite3.IntegrityError):
-            raise
-        raise Unavailable(f"the database {path} is damaged or no database: {error}") from error
+        name = _name(error)
+        if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+            raise Busy("another program holds the database; try again in a moment", retry_after_s=5) from error
+        told = next((sentence for start, sentence in _SENTENCES.items() if name.startswith(start)), _CANNOT)
+        raise Unavailable(told.format(path=path, folder=path.parent, error=error)) from error
     except OSError as error:
         raise Unavailable(f"{path.parent} cannot be used: {error.strerror or error}") from error
+
+
+_CANNOT = "the database {path} cannot be used: {error}"
+_SENTENCES = {
+    "SQLITE_FULL": "the disk of {folder} is full; the change was not made, and nothing else was lost",
+    "SQLITE_READONLY": "the database {path} can only be read here, and something must be written to it",
+    "SQLITE_CORRUPT": "the database {path} is damaged or no database: {error}",
+    "SQLITE_NOTADB": "the database {path} is damaged or no database: {error}",
+    "SQLITE_IOERR": "the disk of {folder} does not take or give what is asked of it: {error}",
+}
+
+
+def _name(error: sqlite3.Error) -> str:
+    """SQLite's name of what went wrong; empty when it is Python's own complaint."""
+    return getattr(error, "sqlite_errorname", None) or ""

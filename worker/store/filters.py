@@ -14,6 +14,10 @@ INTERNAL_PROJECT = "observer-sessions"
 _OBSERVATION, _SUMMARY = CODES[RecordKind.OBSERVATION], CODES[RecordKind.SUMMARY]
 
 
+Part = tuple[str, Sequence[object]]
+"""SQL and its parameters in order."""
+
+
 @dataclass(frozen=True, slots=True)
 class Condition:
     """SQL that is true for the wanted rows of ``py_docs d``, and its parameters in order.
@@ -26,10 +30,10 @@ class Condition:
     narrow: bool = True
 
 
-def condition(query: SearchQuery, said: Parsed | None = None, *, excluding: str = "") -> Condition:
+def condition(query: SearchQuery, said: Parsed | None = None, *, excluding: Part | None = None) -> Condition:
     """All filters of a query and of what its line says; words are not among them.
 
-    excluding: an FTS5 expression; what it finds is left out.
+    excluding: a question for docids and its parameters; what it finds is left out.
     """
     parts = [_scope(query.project), *_shared(query)]
     if query.platform_source:
@@ -38,14 +42,11 @@ def condition(query: SearchQuery, said: Parsed | None = None, *, excluding: str 
         parts += _shared(said)
         parts += [_projects(said.projects)] if said.projects else []
         parts += [_sessions(said.sessions)] if said.sessions else []
-    if excluding:
-        parts.append(("d.docid NOT IN (SELECT rowid FROM py_text WHERE py_text MATCH ?)", [excluding]))
+    if excluding is not None:
+        parts.append((f"d.docid NOT IN ({excluding[0]})", excluding[1]))
     sql = " AND ".join(sql for sql, _ in parts)
     values = tuple(value for _, values in parts for value in values)
     return Condition(sql, values, narrow=len(parts) > 1 or query.project is not None)
-
-
-Part = tuple[str, Sequence[object]]
 
 
 def _shared(asked: SearchQuery | Parsed) -> list[Part]:

@@ -22,8 +22,8 @@ _FOUND_ANYWHERE = (
     "FROM py_text WHERE py_text MATCH ? "
     f"AND rowid NOT IN (SELECT docid FROM py_docs WHERE project = '{INTERNAL_PROJECT}')"
 )
-_NEWEST = "d.epoch DESC, d.kind DESC, d.record_id DESC"
-_OLDEST = "d.epoch, d.kind, d.record_id"
+NEWEST = "d.epoch DESC, d.kind DESC, d.record_id DESC"
+OLDEST = "d.epoch, d.kind, d.record_id"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ def search(
     connection: sqlite3.Connection, match: str, where: Condition, *, order: Order, limit: int, offset: int
 ) -> list[Ranked]:
     """The records that an FTS5 expression finds. Ties in relevance: what was recorded later first."""
-    by = {Order.RELEVANCE: "s, py_text.rowid DESC", Order.DATE_DESC: _NEWEST, Order.DATE_ASC: _OLDEST}[order]
+    by = {Order.RELEVANCE: "s, py_text.rowid DESC", Order.DATE_DESC: NEWEST, Order.DATE_ASC: OLDEST}[order]
     source, values = _source(match, where, dated=order is not Order.RELEVANCE)
     found = connection.execute(
         f"SELECT py_text.rowid, {_BM25} s {source} ORDER BY {by} LIMIT ? OFFSET ?", (*values, limit, offset)
@@ -56,7 +56,7 @@ def listing(
     connection: sqlite3.Connection, where: Condition, *, order: Order, limit: int, offset: int
 ) -> list[RecordKey]:
     """The records that fit the filters, in order of time; newest first unless oldest first is asked for."""
-    by = _OLDEST if order is Order.DATE_ASC else _NEWEST
+    by = OLDEST if order is Order.DATE_ASC else NEWEST
     found = connection.execute(
         f"SELECT d.docid FROM py_docs d WHERE {where.sql} ORDER BY {by} LIMIT ? OFFSET ?",
         (*where.values, limit, offset),
@@ -77,11 +77,11 @@ def around(
     """What lies strictly before a moment (epoch ms, kind code, id) and what at or after it, each oldest first."""
     place = "(d.epoch, d.kind, d.record_id)"
     earlier = connection.execute(
-        f"SELECT * FROM py_docs d WHERE {place} < (?, ?, ?) AND {where.sql} ORDER BY {_NEWEST} LIMIT ?",
+        f"SELECT * FROM py_docs d WHERE {place} < (?, ?, ?) AND {where.sql} ORDER BY {NEWEST} LIMIT ?",
         (*moment, *where.values, before),
     ).fetchall()
     later = connection.execute(
-        f"SELECT * FROM py_docs d WHERE {place} >= (?, ?, ?) AND {where.sql} ORDER BY {_OLDEST} LIMIT ?",
+        f"SELECT * FROM py_docs d WHERE {place} >= (?, ?, ?) AND {where.sql} ORDER BY {OLDEST} LIMIT ?",
         (*moment, *where.values, after),
     ).fetchall()
     return [_entry(row) for row in reversed(earlier)], [_entry(row) for row in later]
@@ -106,7 +106,11 @@ class Group:
 
 def groups(connection: sqlite3.Connection, match: str, where: Condition) -> list[Group]:
     """A filtered set by kind, type and project."""
-    source, values = _source(match, where, dated=True)
+    return grouped(connection, *_source(match, where, dated=True))
+
+
+def grouped(connection: sqlite3.Connection, source: str, values: Sequence[object]) -> list[Group]:
+    """``groups`` of what FROM and WHERE give, `py_docs` being `d` in them."""
     found = connection.execute(
         f"SELECT d.kind, d.type, d.project, count(*), min(d.epoch), max(d.epoch) {source} GROUP BY 1, 2, 3", values
     )
@@ -115,12 +119,23 @@ def groups(connection: sqlite3.Connection, match: str, where: Condition) -> list
 
 def histogram(connection: sqlite3.Connection, match: str, where: Condition, width_ms: int) -> list[tuple[int, int]]:
     """(multiple of ``width_ms``, records in it) of a filtered set, oldest first, empty ones left out."""
-    source, values = _source(match, where, dated=True)
+    return by_time(connection, *_source(match, where, dated=True), width_ms)
+
+
+def by_time(
+    connection: sqlite3.Connection, source: str, values: Sequence[object], width_ms: int
+) -> list[tuple[int, int]]:
+    """``histogram`` of what FROM and WHERE give, `py_docs` being `d` in them."""
     found = connection.execute(
         f"SELECT d.epoch - ((d.epoch % {width_ms}) + {width_ms}) % {width_ms}, count(*) {source} GROUP BY 1 ORDER BY 1",
         values,
     )
     return [(row[0], row[1]) for row in found]
+
+
+def found(match: str) -> tuple[str, tuple[object, ...]]:
+    """The docids that an expression finds, as a question within another, and its parameters."""
+    return "SELECT rowid FROM py_text WHERE py_text MATCH ?", (match,)
 
 
 def _source(match: str, where: Condition, *, dated: bool) -> tuple[str, tuple[object, ...]]:

@@ -146,25 +146,60 @@ FULLTEXT: dict[str, tuple[str, tuple[str, ...]]] = {
 """The original's own full-text tables: name → (content table, columns). Kept for it; our search does not read them."""
 
 
-def statements() -> Iterator[str]:
+RENAMED = {"claude_session_id": "content_session_id", "sdk_session_id": "memory_session_id"}
+"""Columns by the names they had before migration 17."""
+
+RETIRED = {"pending_messages": ("retry_count", "failed_at_epoch", "completed_at_epoch", "worker_pid")}
+"""Columns that migrations 31 and 32 take away."""
+
+KEPT = {"pending_messages": "status IN ('pending', 'processing')"}
+"""Which rows of an old table have a place in the new one. What was processed or had failed for good is work done;
+migration 31 of the original deletes it too."""
+
+COUNTED_IN_TEXT = ("sync_rev", "rev")
+"""Columns that held numbers until migration 46."""
+
+MAIN = ("sdk_sessions", "observations", "session_summaries", "user_prompts")
+"""The tables that hold what people keep."""
+
+
+def statements(*, fulltext: bool = True) -> Iterator[str]:
     """What makes an empty file a finished database, in order; only built-in SQL."""
-    for name, columns in TABLES.items():
-        yield f"CREATE TABLE {name} ({columns})"
-    for name, on in INDEXES.items():
-        yield f"CREATE INDEX {name} ON {on}"
-    for name, on in UNIQUE_INDEXES.items():
-        yield f"CREATE UNIQUE INDEX {name} ON {on}"
-    for name, (table, texts) in FULLTEXT.items():
-        listed = ", ".join(texts)
-        yield f"CREATE VIRTUAL TABLE {name} USING fts5({listed}, content='{table}', content_rowid='id')"
-        yield from _triggers(name, table, texts)
+    for name in TABLES:
+        yield table(name)
+    for name in (*INDEXES, *UNIQUE_INDEXES):
+        yield index(name)
+    for name in FULLTEXT if fulltext else ():
+        yield fulltext_table(name)
+        yield from triggers(name).values()
 
 
-def _triggers(name: str, table: str, columns: tuple[str, ...]) -> Iterator[str]:
+def table(name: str, *, under: str = "") -> str:
+    """What creates a table. under: another name for it."""
+    return f"CREATE TABLE {under or name} ({TABLES[name]})"
+
+
+def index(name: str) -> str:
+    """What creates an index."""
+    unique = UNIQUE_INDEXES.get(name)
+    return f"CREATE INDEX {name} ON {INDEXES[name]}" if unique is None else f"CREATE UNIQUE INDEX {name} ON {unique}"
+
+
+def fulltext_table(name: str) -> str:
+    """What creates one of the original's full-text tables."""
+    content, texts = FULLTEXT[name]
+    return f"CREATE VIRTUAL TABLE {name} USING fts5({', '.join(texts)}, content='{content}', content_rowid='id')"
+
+
+def triggers(name: str) -> dict[str, str]:
+    """What keeps a full-text table in step: trigger name → what creates it."""
+    table, columns = FULLTEXT[name]
     listed = ", ".join(columns)
     new, old = (", ".join(f"{row}.{column}" for column in ("id", *columns)) for row in ("new", "old"))
     add = f"INSERT INTO {name}(rowid, {listed}) VALUES ({new});"
     remove = f"INSERT INTO {name}({name}, rowid, {listed}) VALUES ('delete', {old});"
-    yield f"CREATE TRIGGER {table}_ai AFTER INSERT ON {table} BEGIN {add} END"
-    yield f"CREATE TRIGGER {table}_ad AFTER DELETE ON {table} BEGIN {remove} END"
-    yield f"CREATE TRIGGER {table}_au AFTER UPDATE ON {table} BEGIN {remove} {add} END"
+    return {
+        f"{table}_ai": f"CREATE TRIGGER {table}_ai AFTER INSERT ON {table} BEGIN {add} END",
+        f"{table}_ad": f"CREATE TRIGGER {table}_ad AFTER DELETE ON {table} BEGIN {remove} END",
+        f"{table}_au": f"CREATE TRIGGER {table}_au AFTER UPDATE ON {table} BEGIN {remove} {add} END",
+    }

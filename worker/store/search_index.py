@@ -2,54 +2,47 @@
 
 `py_docs` has a narrow row for each record of any kind, `py_text` its search words, `py_queue` the records that changed
 since they were last indexed. Triggers of built-in SQL fill the queue, so that rows of other programs (the original
-itself, on the same file) are noticed too; ``drain`` empties it, in the transaction of each write of ours.
+itself, on the same file) are noticed too; ``drain`` empties it, in the transaction of each write of ours. Where
+SQLite has no FTS5 the words stand in `py_words` instead (``plain``). ``proof`` shows that nothing is missing.
 
-A record's docid is its id × 4 + the code of its kind.
+A record's docid is its id × 4 + the code of its kind. Its seal is a checksum of all that the index was made from.
 """
 
 import sqlite3
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 
 from worker.contract.records import Record, RecordKey, RecordKind, key_of
-from worker.store import analysis, rows
+from worker.store import analysis, originals, rows
 from worker.store.changes import Change, Deed
+from worker.store.queueing import SHOWN, triggers
 from worker.store.rows import CODES, KINDS, SELECTS
 
-FORMAT = f"2.{analysis.VERSION}"
+FORMAT = f"3.{analysis.VERSION}"
 """Format of these tables and version of the words in them; an index of another format is built anew."""
 
 COLUMNS = ("title", "subtitle", "narrative", "facts", "concepts", "files")
-_BASE = {
-    RecordKind.PROMPT: "user_prompts",
-    RecordKind.OBSERVATION: "observations",
-    RecordKind.SUMMARY: "session_summaries",
-}
-_SHOWN = {
-    RecordKind.PROMPT: "session_db_id, content_session_id, prompt_number, prompt_text, created_at_epoch",
-    RecordKind.OBSERVATION: "memory_session_id, project, text, type, title, subtitle, facts, narrative, concepts, "
-    "files_read, files_modified, prompt_number, created_at_epoch, discovery_tokens, merged_into_project",
-    RecordKind.SUMMARY: "memory_session_id, project, request, investigated, learned, completed, next_steps, notes, "
-    "files_read, files_edited, prompt_number, created_at_epoch, discovery_tokens, merged_into_project",
-}
-_ALSO_UNIQUE = {
-    RecordKind.OBSERVATION: ("memory_session_id = new.memory_session_id AND content_hash = new.content_hash",)
-}
+_SEALED = {kind: (*columns.split(", "), "platform_source") for kind, columns in SHOWN.items()}
+_SEALED[RecordKind.PROMPT] += ("project", "memory_session_id")
 _CHUNK = 500
 
-_TABLES = f"""
-CREATE TABLE IF NOT EXISTS py_meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS py_queue (seq INTEGER PRIMARY KEY, docid INTEGER NOT NULL);
-CREATE INDEX IF NOT EXISTS py_queue_docid ON py_queue (docid);
-CREATE TABLE IF NOT EXISTS py_docs (
-    docid INTEGER PRIMARY KEY, kind INTEGER NOT NULL, record_id INTEGER NOT NULL, epoch INTEGER NOT NULL,
-    project TEXT NOT NULL, merged TEXT, type TEXT NOT NULL, platform TEXT NOT NULL, session TEXT,
-    prompt_number INTEGER, read_tokens INTEGER NOT NULL, discovery_tokens INTEGER NOT NULL, title TEXT NOT NULL);
-CREATE INDEX IF NOT EXISTS py_docs_time ON py_docs (epoch, kind, record_id);
-CREATE INDEX IF NOT EXISTS py_docs_project ON py_docs (project, epoch, kind, record_id);
-CREATE INDEX IF NOT EXISTS py_docs_merged ON py_docs (merged, epoch) WHERE merged IS NOT NULL;
-CREATE VIRTUAL TABLE IF NOT EXISTS py_text USING fts5({", ".join(COLUMNS)}, tokenize="{analysis.TOKENIZER}");
-"""
+_TABLES = {
+    "py_meta": "CREATE TABLE py_meta (key TEXT PRIMARY KEY, value TEXT NOT NULL)",
+    "py_queue": "CREATE TABLE py_queue (seq INTEGER PRIMARY KEY, docid INTEGER NOT NULL)",
+    "py_queue_docid": "CREATE INDEX py_queue_docid ON py_queue (docid)",
+    "py_docs": """CREATE TABLE py_docs (
+        docid INTEGER PRIMARY KEY, kind INTEGER NOT NULL, record_id INTEGER NOT NULL, epoch INTEGER NOT NULL,
+        project TEXT NOT NULL, merged TEXT, type TEXT NOT NULL, platform TEXT NOT NULL, session TEXT,
+        prompt_number INTEGER, read_tokens INTEGER NOT NULL, discovery_tokens INTEGER NOT NULL, title TEXT NOT NULL,
+        seal INTEGER NOT NULL)""",
+    "py_docs_time": "CREATE INDEX py_docs_time ON py_docs (epoch, kind, record_id)",
+    "py_docs_project": "CREATE INDEX py_docs_project ON py_docs (project, epoch, kind, record_id)",
+    "py_docs_merged": "CREATE INDEX py_docs_merged ON py_docs (merged, epoch) WHERE merged IS NOT NULL",
+}
+_TEXT = f'CREATE VIRTUAL TABLE py_text USING fts5({", ".join(COLUMNS)}, tokenize="{analysis.TOKENIZER}")'
+_WORDS = "CREATE TABLE py_words (docid INTEGER PRIMARY KEY, words TEXT NOT NULL)"
 
 
 def docid(key: RecordKey) -> int:
@@ -62,30 +55,43 @@ def key(number: int) -> RecordKey:
     return RecordKey(KINDS[number % 4], number // 4)
 
 
-def install(connection: sqlite3.Connection) -> int:
-    """Make tables and triggers, queue every record that is not indexed or no longer there; how many are queued.
+def is_installed(connection: sqlite3.Connection, *, fulltext: bool) -> bool:
+    """Whether the tables are there, in this format, and every trigger as it should be."""
+    there = {row[0]: row[1] for row in connection.execute("SELECT name, sql FROM sqlite_master")}
+    wanted = _wanted(fulltext)
+    return all(there.get(name) == sql for name, sql in wanted.items()) and _format(connection) == _named(fulltext)
 
-    Run twice it changes nothing. An index of another format is dropped and everything queued.
+
+def install(connection: sqlite3.Connection, *, fulltext: bool = True) -> None:
+    """Make the tables and triggers that are missing or other than they should be.
+
+    An index of another format is dropped. fulltext: whether this SQLite has FTS5.
     """
-    if _format(connection) not in (None, FORMAT):
-        for name in ("py_text", "py_docs", "py_queue"):
-            connection.execute(f"DROP TABLE IF EXISTS {name}")
-        for name, _ in _triggers():
-            connection.execute(f"DROP TRIGGER IF EXISTS {name}")
-    for statement in _TABLES.split(";"):
-        if statement.strip():
-            connection.execute(statement)
-    for _, statement in _triggers():
-        connection.execute(statement)
-    connection.execute("INSERT OR REPLACE INTO py_meta VALUES ('search_index', ?)", (FORMAT,))
-    for kind, table in _BASE.items():
-        code = CODES[kind]
-        connection.execute(
-            f"""INSERT INTO py_queue (docid) SELECT id * 4 + {code} FROM {table}
-                WHERE id * 4 + {code} NOT IN (SELECT docid FROM py_docs WHERE kind = {code})
-                UNION ALL SELECT docid FROM py_docs WHERE kind = {code} AND record_id NOT IN (SELECT id FROM {table})"""
-        )
-    return queued(connection)
+    if _format(connection) != _named(fulltext):
+        clear(connection, fulltext=fulltext)
+    there = {row[0]: row[1] for row in connection.execute("SELECT name, sql FROM sqlite_master")}
+    for name, sql in _wanted(fulltext).items():
+        if there.get(name) != sql:
+            if name in there:
+                connection.execute(f"DROP {sql.split()[1]} {name}")
+            connection.execute(sql)
+    connection.execute("INSERT OR REPLACE INTO py_meta VALUES ('search_index', ?)", (_named(fulltext),))
+
+
+def clear(connection: sqlite3.Connection, *, fulltext: bool) -> None:
+    """Drop all that was indexed, and what was queued for it. Without FTS5 its table cannot be dropped: it stays, and
+    goes when the index is of this format again."""
+    if fulltext:
+        originals.remove(connection, "py_text")
+    for name in ("py_docs", "py_words", "py_queue"):
+        connection.execute(f"DROP TABLE IF EXISTS {name}")
+    if connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'py_meta'").fetchone():
+        connection.execute("DELETE FROM py_meta WHERE key IN ('search_index', 'proved')")
+
+
+def queue(connection: sqlite3.Connection, numbers: Iterable[int]) -> None:
+    """Have records indexed, or taken out of the index when they are gone."""
+    connection.executemany("INSERT INTO py_queue (docid) VALUES (?)", [(number,) for number in numbers])
 
 
 def queued(connection: sqlite3.Connection) -> int:
@@ -121,33 +127,69 @@ def drain(connection: sqlite3.Connection, *, limit: int = -1, after: int = 0) ->
 def _index(connection: sqlite3.Connection, numbers: Sequence[int]) -> Iterator[Change]:
     marks = rows.placeholders(numbers)
     known = {row[0] for row in connection.execute(f"SELECT docid FROM py_docs WHERE docid IN ({marks})", numbers)}
-    for table, column in (("py_docs", "docid"), ("py_text", "rowid")):
-        connection.executemany(f"DELETE FROM {table} WHERE {column} = ?", [(number,) for number in known])
-    found = list(_records(connection, numbers))
-    records = {number: record for number, record, _ in found}
-    content_ids = {number: content_id for number, _, content_id in found}
-    documents = {number: rows.document(record) for number, record in records.items()}
+    fulltext = has_text(connection)
+    words, place = ("py_text", "rowid") if fulltext else ("py_words", "docid")
+    connection.executemany("DELETE FROM py_docs WHERE docid = ?", [(number,) for number in known])
+    # Not only the known ones: the two may have come apart.
+    connection.executemany(f"DELETE FROM {words} WHERE {place} = ?", [(number,) for number in numbers])
+    found = list(indexed(connection, numbers))
     connection.executemany(
-        f"INSERT INTO py_docs VALUES ({rows.placeholders(range(13))})",
-        [_doc(number, record, documents[number]) for number, record in records.items()],
+        f"INSERT INTO py_docs VALUES ({rows.placeholders(range(14))})", [entry.doc for entry in found]
     )
-    connection.executemany(
-        f"INSERT INTO py_text (rowid, {', '.join(COLUMNS)}) VALUES ({rows.placeholders(range(len(COLUMNS) + 1))})",
-        [(number, *_words(document)) for number, document in documents.items()],
-    )
+    if fulltext:
+        columns = rows.placeholders(range(len(COLUMNS) + 1))
+        connection.executemany(
+            f"INSERT INTO py_text (rowid, {', '.join(COLUMNS)}) VALUES ({columns})",
+            [(entry.number, *entry.words) for entry in found],
+        )
+    else:
+        connection.executemany(
+            "INSERT INTO py_words VALUES (?, ?)", [(each.number, joined(each.words)) for each in found]
+        )
+    entries = {entry.number: entry for entry in found}
     for number in numbers:
-        if number in records:
+        if number in entries:
             deed = Deed.CHANGED if number in known else Deed.ADDED
-            yield Change(key(number), deed, records[number], content_ids[number])
+            yield Change(key(number), deed, entries[number].record, entries[number].content_id)
         elif number in known:
             yield Change(key(number), Deed.DELETED, None)
 
 
-def _records(connection: sqlite3.Connection, numbers: Sequence[int]) -> Iterator[tuple[int, Record, str]]:
+@dataclass(frozen=True, slots=True)
+class Indexed:
+    """What the index holds of a record. doc: its row of `py_docs`; words: of `py_text`, column by column."""
+
+    number: int
+    record: Record
+    content_id: str
+    doc: tuple[object, ...]
+    words: tuple[str, ...]
+
+
+def indexed(connection: sqlite3.Connection, numbers: Sequence[int]) -> Iterator[Indexed]:
+    """What the index should hold of records, as they are now; those that are gone are left out."""
     for code, group in groupby(sorted(numbers, key=lambda number: number % 4), key=lambda number: number % 4):
         kind, ids = KINDS[code], [number // 4 for number in group]
         for row in connection.execute(f"{SELECTS[kind]} WHERE r.id IN ({rows.placeholders(ids)})", ids):
-            yield row["id"] * 4 + code, rows.to_record(kind, row), row["content_id"] or ""
+            number, record = row["id"] * 4 + code, rows.to_record(kind, row)
+            shown = rows.document(record)
+            doc = (*_doc(number, record, shown), seal(kind, row))
+            yield Indexed(number, record, row["content_id"] or "", doc, _words(shown))
+
+
+def seal(kind: RecordKind, row: sqlite3.Row) -> int:
+    """The checksum of what is indexed of a row of ``SELECTS``."""
+    return zlib.crc32(repr([row[column] for column in _SEALED[kind]]).encode("utf-8", "surrogatepass"))
+
+
+def joined(words: Sequence[str]) -> str:
+    """The words of all columns as `py_words` holds them: a blank around each, no phrase across columns."""
+    return " " + " | ".join(words) + " "
+
+
+def has_text(connection: sqlite3.Connection) -> bool:
+    """Whether the words are in FTS5's table."""
+    return _format(connection) == FORMAT
 
 
 def _doc(number: int, record: Record, shown: rows.Document) -> tuple[object, ...]:
@@ -164,45 +206,25 @@ def _words(shown: rows.Document) -> tuple[str, ...]:
 
 
 def _format(connection: sqlite3.Connection) -> str | None:
+    return meta(connection, "search_index")
+
+
+def meta(connection: sqlite3.Connection, name: str) -> str | None:
+    """What is noted about the index under a name."""
     if connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'py_meta'").fetchone() is None:
         return None
-    row = connection.execute("SELECT value FROM py_meta WHERE key = 'search_index'").fetchone()
+    row = connection.execute("SELECT value FROM py_meta WHERE key = ?", (name,)).fetchone()
     return None if row is None else str(row[0])
 
 
-def _triggers() -> Iterator[tuple[str, str]]:
-    """Triggers that queue a record; they are fired on other programs' connections too, so they use nothing of ours."""
-    for kind, table in _BASE.items():
-        code, queue = CODES[kind], "INSERT INTO py_queue (docid) VALUES"
-        for event, side in (("INSERT", "new"), ("DELETE", "old"), (f"UPDATE OF id, {_SHOWN[kind]}", "new")):
-            name = f"py_{table}_{event.split()[0].lower()}"
-            body = f"{queue} ({side}.id * 4 + {code});"
-            if event.startswith("UPDATE"):
-                body += f" INSERT INTO py_queue (docid) SELECT old.id * 4 + {code} WHERE old.id <> new.id;"
-            yield name, f"CREATE TRIGGER IF NOT EXISTS {name} AFTER {event} ON {table} BEGIN {body} END"
-        # A row that INSERT OR REPLACE pushes out fires no delete trigger, so it is queued before.
-        name = f"py_{table}_replace"
-        body = "".join(
-            f"INSERT INTO py_queue (docid) SELECT id * 4 + {code} FROM {table} WHERE {where};"
-            for where in (
-                "origin_device_id = new.origin_device_id AND origin_local_id = new.origin_local_id",
-                *_ALSO_UNIQUE.get(kind, ()),
-            )
-        )
-        yield name, f"CREATE TRIGGER IF NOT EXISTS {name} BEFORE INSERT ON {table} BEGIN {body} END"
-    moved = "".join(
-        f"INSERT INTO py_queue (docid) SELECT id * 4 + {CODES[kind]} FROM {_BASE[kind]} WHERE {where};"
-        for kind, where in (
-            (RecordKind.PROMPT, "session_db_id = new.id OR content_session_id = new.content_session_id"),
-            (RecordKind.OBSERVATION, "memory_session_id = new.memory_session_id"),
-            (RecordKind.SUMMARY, "memory_session_id = new.memory_session_id"),
-        )
-    )
-    yield (
-        "py_sdk_sessions_update",
-        "CREATE TRIGGER IF NOT EXISTS py_sdk_sessions_update "
-        f"AFTER UPDATE OF project, platform_source, memory_session_id ON sdk_sessions BEGIN {moved} END",
-    )
+def _named(fulltext: bool) -> str:
+    return FORMAT if fulltext else f"{FORMAT}-plain"
+
+
+def _wanted(fulltext: bool) -> dict[str, str]:
+    """Table, index or trigger → what creates it."""
+    words = {"py_text": _TEXT} if fulltext else {"py_words": _WORDS}
+    return {**_TABLES, **words, **triggers()}
 
 
 def _chunks(numbers: Sequence[int]) -> Iterable[Sequence[int]]:

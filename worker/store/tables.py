@@ -7,14 +7,16 @@ the store's threads.
 import asyncio
 import logging
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
 from worker.contract.errors import MemError
-from worker.store import search_index
+from worker.store import proof, search_index
 from worker.store.changes import Change, ChangeFeed
-from worker.store.database import Database
+from worker.store.database import Connector, Database, plain_connection
 
 T = TypeVar("T")
 
@@ -31,9 +33,10 @@ _BACKLOG_ROWS = 200
 class Store:
     """Open it with ``open_store``; ``close`` it."""
 
-    def __init__(self, database: Database, backlog: int) -> None:
+    def __init__(self, database: Database, backlog: int, *, proved: bool = True) -> None:
         self._database = database
         self._backlog = backlog
+        self._proved = proved
         self.feed = ChangeFeed()
 
     @property
@@ -42,9 +45,14 @@ class Store:
         return self._database.path
 
     @property
+    def fulltext(self) -> bool:
+        """Whether this SQLite has FTS5."""
+        return self._database.fulltext
+
+    @property
     def complete(self) -> bool:
-        """Whether everything that was there at the start has been indexed."""
-        return self._backlog == 0
+        """Whether everything that was there at the start has been indexed, and was seen to be."""
+        return self._backlog == 0 and self._proved
 
     async def read(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """The result of ``work`` on one consistent state."""
@@ -70,12 +78,14 @@ class Store:
         trouble = ""
         while True:
             try:
-                while self._backlog:
-                    # Nothing of this is news, so nobody is told.
-                    await self._database.write(lambda connection: search_index.drain(connection, limit=_BACKLOG_ROWS))
-                    self._backlog = await self._database.read(search_index.queued)
-                    if not self._backlog:
-                        completed()
+                started = self.complete
+                await self._index_backlog()
+                if not await self._database.read(proof.is_proved):
+                    await self._prove()
+                    await self._index_backlog()
+                self._proved = True
+                if not started:
+                    completed()
                 if await self._database.read(search_index.queued):
                     self.feed.tell(await self._database.write(search_index.drain))
                 trouble = ""
@@ -86,17 +96,105 @@ class Store:
                 trouble = error.message
             await asyncio.sleep(_WATCH_S)
 
+    async def _index_backlog(self) -> None:
+        while self._backlog:
+            # Nothing of this is news, so nobody is told.
+            await self._database.write(lambda connection: search_index.drain(connection, limit=_BACKLOG_ROWS))
+            self._backlog = await self._database.read(search_index.queued)
+
+    async def _prove(self) -> None:
+        """Hold every record against its seal; what was changed behind our triggers becomes backlog."""
+        count = await self._database.write(lambda connection: _guard(connection, fulltext=self.fulltext))
+        wrong = await self._database.read(proof.astray)
+        for kind in proof.kinds():
+            after: int | None = 0
+            while after is not None:
+                found, after = await self._database.read(partial(proof.unsealed, kind=kind, after=after))
+                wrong += found
+        await self._database.write(lambda connection: _finish(connection, wrong, count))
+        self._backlog = await self._database.read(search_index.queued)
+        if wrong:
+            _log.warning("%d records had changed behind the index; they are indexed anew", len(wrong))
+
     async def close(self) -> None:
         """Finish and close the file."""
         await asyncio.to_thread(self._database.close)
 
 
-def open_store(path: Path) -> Store:
-    """The store in a file, made if it is not there. Errors: ``Unavailable`` with the reason.
+def open_store(path: Path, *, connect: Connector = plain_connection) -> Store:
+    """The store in a file, made if it is not there. Errors: ``Unavailable`` or ``Busy`` with the reason.
 
-    The newest records are indexed before it is given, so that whoever looks first sees something.
+    The newest records are indexed before it is given, so that whoever looks first sees something. A finished
+    database is only read.
     """
-    database = Database(path)
-    if database.write_now(search_index.install):
-        database.write_now(lambda connection: search_index.drain(connection, limit=_FIRST_ROWS))
-    return Store(database, database.write_now(search_index.queued))
+    database = Database(path, connect=connect)
+    try:
+        state = database.read_now(lambda connection: _look(connection, fulltext=database.fulltext))
+        if state.faulty:
+            state = database.write_now(lambda connection: _repair(connection, state, fulltext=database.fulltext))
+        if state.waiting:
+            database.write_now(lambda connection: search_index.drain(connection, limit=_FIRST_ROWS))
+    except BaseException:
+        database.close()
+        raise
+    database.be_patient()
+    return Store(database, database.read_now(search_index.queued), proved=state.proved)
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """How the index was found. astray: docids that are not indexed as they should be."""
+
+    installed: bool
+    true: bool = True
+    astray: tuple[int, ...] = ()
+    waiting: int = 0
+    proved: bool = False
+
+    @property
+    def faulty(self) -> bool:
+        return bool(not self.installed or not self.true or self.astray)
+
+
+def _look(connection: sqlite3.Connection, *, fulltext: bool) -> _State:
+    """What a start can see of the index; reads only."""
+    if not search_index.is_installed(connection, fulltext=fulltext):
+        return _State(installed=False)
+    try:
+        return _State(
+            installed=True,
+            true=proof.sample_is_true(connection),
+            astray=tuple(proof.astray(connection)),
+            waiting=search_index.queued(connection),
+            proved=proof.is_proved(connection),
+        )
+    except sqlite3.DatabaseError as error:
+        # What is ours can be made again; what is not tells itself when it is read for that.
+        _log.warning("the index cannot be read and is built anew: %s", error)
+        return _State(installed=True, true=False)
+
+
+def _repair(connection: sqlite3.Connection, found: _State, *, fulltext: bool) -> _State:
+    """The index as it can be made in a moment: what is missing is queued."""
+    if not found.true:
+        _log.warning("the index does not say what the records say; it is built anew")
+        search_index.clear(connection, fulltext=fulltext)
+    search_index.install(connection, fulltext=fulltext)
+    anew = connection.execute("SELECT 1 FROM py_docs LIMIT 1").fetchone() is None
+    search_index.queue(connection, proof.astray(connection))
+    if anew:
+        # All is queued by triggers that stand from now on, so there is nothing to hold against anything.
+        proof.note(connection, proof.schema_count(connection))
+    return _State(installed=True, waiting=search_index.queued(connection), proved=proof.is_proved(connection))
+
+
+def _guard(connection: sqlite3.Connection, *, fulltext: bool) -> int:
+    """All triggers in their place; the schema's count with them."""
+    search_index.install(connection, fulltext=fulltext)
+    return proof.schema_count(connection)
+
+
+def _finish(connection: sqlite3.Connection, wrong: Sequence[int], count: int) -> None:
+    proof.mend_text(connection)
+    search_index.queue(connection, wrong)
+    proof.note(connection, count)

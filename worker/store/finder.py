@@ -1,0 +1,34 @@
+"""What finds records by words: one form, two modules that have it (``listing`` by FTS5, ``plain`` without)."""
+
+from typing import Protocol
+
+from worker.contract.search import Order
+from worker.store.filters import Condition, Part
+from worker.store.listing import Group, Ranked
+from worker.store.tables import Connection
+
+
+class Finder(Protocol):
+    """Takes an expression as ``search.terms`` makes it; empty, it finds all that fit the filters."""
+
+    def search(
+        self, connection: Connection, match: str, where: Condition, *, order: Order, limit: int, offset: int
+    ) -> list[Ranked]:
+        """A page of the records that an expression finds, best first or by time."""
+        ...
+
+    def count(self, connection: Connection, match: str, where: Condition) -> int:
+        """How many there are."""
+        ...
+
+    def groups(self, connection: Connection, match: str, where: Condition) -> list[Group]:
+        """By kind, type and project."""
+        ...
+
+    def histogram(self, connection: Connection, match: str, where: Condition, width_ms: int) -> list[tuple[int, int]]:
+        """By time."""
+        ...
+
+    def found(self, match: str) -> Part:
+        """The docids, as a question within another."""
+        ...

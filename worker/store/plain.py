@@ -1,0 +1,74 @@
+"""The word search where SQLite has no FTS5: the same questions, answered by LIKE over `py_words`.
+
+It takes the very expressions that FTS5 would: quoted words and phrases, `*` for a beginning, AND, OR and brackets. A
+word finds the words that begin with it, as there are no stems here. How well a record fits is the number of words
+and phrases it has; what is newer comes first among equals. Each question reads every record's words.
+"""
+
+import re
+import sqlite3
+
+from worker.contract.search import Order
+from worker.store import listing, search_index
+from worker.store.filters import Condition
+from worker.store.listing import Group, Ranked
+
+_QUOTED = re.compile(r'"([^"]*)"\s*\*?')
+_MOST_WORDS = 24
+"""LIKEs in one question; more words than that say no more."""
+
+
+def search(
+    connection: sqlite3.Connection, match: str, where: Condition, *, order: Order, limit: int, offset: int
+) -> list[Ranked]:
+    """The records that an expression finds. Equally good ones: newest first."""
+    source, values = _source(match, where)
+    parts = list(dict.fromkeys(_patterns(match)))[:_MOST_WORDS]
+    score = " + ".join("(w.words LIKE ?)" for _ in parts) or "0"
+    by = {Order.RELEVANCE: f"s DESC, {listing.NEWEST}", Order.DATE_DESC: listing.NEWEST, Order.DATE_ASC: listing.OLDEST}
+    found = connection.execute(
+        f"SELECT d.docid, {score} s {source} ORDER BY {by[order]} LIMIT ? OFFSET ?", (*parts, *values, limit, offset)
+    )
+    return [Ranked(search_index.key(row[0]), float(row[1])) for row in found]
+
+
+def count(connection: sqlite3.Connection, match: str, where: Condition) -> int:
+    """How many records an expression finds; all that fit the filters, without one."""
+    source, values = _source(match, where)
+    return int(connection.execute(f"SELECT count(*) {source}", values).fetchone()[0])
+
+
+def groups(connection: sqlite3.Connection, match: str, where: Condition) -> list[Group]:
+    """A filtered set by kind, type and project."""
+    return listing.grouped(connection, *_source(match, where))
+
+
+def histogram(connection: sqlite3.Connection, match: str, where: Condition, width_ms: int) -> list[tuple[int, int]]:
+    """(multiple of ``width_ms``, records in it) of a filtered set, oldest first, empty ones left out."""
+    return listing.by_time(connection, *_source(match, where), width_ms)
+
+
+def found(match: str) -> tuple[str, tuple[object, ...]]:
+    """The docids that an expression finds, as a question within another, and its parameters."""
+    sql, patterns = _condition(match)
+    return f"SELECT w.docid FROM py_words w WHERE {sql}", patterns
+
+
+def _source(match: str, where: Condition) -> tuple[str, tuple[object, ...]]:
+    if not match:
+        return f"FROM py_docs d WHERE {where.sql}", where.values
+    sql, patterns = _condition(match)
+    return f"FROM py_words w JOIN py_docs d ON d.docid = w.docid WHERE ({sql}) AND {where.sql}", (
+        *patterns,
+        *where.values,
+    )
+
+
+def _condition(match: str) -> tuple[str, tuple[str, ...]]:
+    """An FTS5 expression as SQL: what stands between the quoted words is the same in both."""
+    return _QUOTED.sub("w.words LIKE ?", match), tuple(_patterns(match))
+
+
+def _patterns(match: str) -> list[str]:
+    # A word holds letters and digits only, so nothing in it is a wildcard.
+    return [f"% {words}%" for words in _QUOTED.findall(match)]
