@@ -39,7 +39,9 @@ class Text(Param):
 
 @dataclass(frozen=True, slots=True)
 class Texts(Param):
-    """Several texts: comma text, a JSON list, or the parameter repeated."""
+    """Several texts: comma text, a JSON list, or the parameter repeated. words: the only ones there are."""
+
+    words: tuple[str, ...] = ()
 
     def of(self, query: Query) -> tuple[str, ...]:
         """The values in a query string."""
@@ -47,7 +49,8 @@ class Texts(Param):
 
     def schema(self) -> Schema:
         """An array."""
-        return {"type": "array", "items": {"type": "string"}}
+        items = {"type": "string"} | ({"enum": list(self.words)} if self.words else {})
+        return {"type": "array", "items": items}
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +85,7 @@ class Flag(Param):
 
 @dataclass(frozen=True, slots=True)
 class Moment(Param):
-    """A date with or without a time, or milliseconds since 1970. end: a day means its last millisecond."""
+    """A date with or without a time, milliseconds since 1970, or told from now. end: the span's last millisecond."""
 
     end: bool = False
 
@@ -91,8 +94,14 @@ class Moment(Param):
         return query.moment(*self.names, end=self.end)
 
     def schema(self) -> Schema:
-        """Text, with examples."""
-        return {"type": "string", "examples": ["2026-03-10", "2026-03-10T14:00", "1773100800000"]}
+        """Text in one of its forms; a few more are understood."""
+        forms: list[Schema] = [
+            {"format": "date"},
+            {"format": "date-time"},
+            {"pattern": r"^[0-9]{12,14}$"},
+            {"enum": ["today", "yesterday", "3d", "2h", "last week", "2026-03", "2026-03-10T14:00"]},
+        ]
+        return {"type": "string", "anyOf": forms}
 
 
 @dataclass(frozen=True, slots=True)

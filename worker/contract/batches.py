@@ -1,19 +1,33 @@
 """Rows by id: the bodies of the batch endpoints, and the rows that are no records."""
 
+from typing import Annotated
+
 import msgspec
+from msgspec import Meta
 
 from worker.contract.records import Observation
 
-Ids = list[int | str] | int | str
-"""`[5, "#6"]`, `5`, `"5,6"`, `"[5,6]"`."""
+_LISTED = "[1-9][0-9]{0,17}(, ?[1-9][0-9]{0,17})*"
+Number = Annotated[int, Meta(extra_json_schema={"minimum": 1, "maximum": 2**62})]
+Digits = Annotated[str, Meta(extra_json_schema={"pattern": "^#?[1-9][0-9]{0,17}$"})]
+Ids = (
+    list[Number | Digits]
+    | Number
+    | Annotated[str, Meta(extra_json_schema={"pattern": rf"^({_LISTED}|\[{_LISTED}\])$"})]
+)
+"""`[5, "#6"]`, `5`, `"5,6"`, `"[5,6]"`. The bounds are told in the schema and looked at where the ids are read."""
+Count = (
+    Annotated[int, Meta(extra_json_schema={"minimum": 1, "maximum": 2**31})]
+    | Annotated[str, Meta(extra_json_schema={"pattern": "^[1-9][0-9]{0,8}$"})]
+)
 
 
 class ObservationBatch(msgspec.Struct, frozen=True, kw_only=True):
     """``POST /api/observations/batch``. orderBy: date_desc (default) or date_asc. lean: without empty columns."""
 
     ids: Ids
-    orderBy: str | None = None
-    limit: int | str | None = None
+    orderBy: Annotated[str, Meta(extra_json_schema={"enum": ["date_desc", "date_asc"]})] | None = None
+    limit: Count | None = None
     project: str | None = None
     platformSource: str | None = None
     platform_source: str | None = None

@@ -1,6 +1,9 @@
 """What agents did with their tools, one row a call."""
 
+from typing import Annotated
+
 import msgspec
+from msgspec import Meta
 
 from worker.contract.search import Order
 
@@ -79,6 +82,10 @@ class ToolUseBatch(msgspec.Struct, frozen=True, kw_only=True):
     """``POST /api/tool-uses/batch``. ids: row numbers or the agent's own ids, as a list or as text. limit: ≤ 200."""
 
     ids: list[int | str] | int | str
-    limit: int | str | None = None
+    limit: (
+        Annotated[int, Meta(extra_json_schema={"minimum": 1, "maximum": 200})]
+        | Annotated[str, Meta(extra_json_schema={"pattern": "^[1-9][0-9]?$"})]
+        | None
+    ) = None
     project: str | None = None
     contentSessionId: str | None = None

@@ -27,7 +27,7 @@ _CATEGORIES = {
     "prompts": RecordKind.PROMPT, "prompt": RecordKind.PROMPT,
 }  # fmt: skip
 
-_KIND = Texts(("kind", "kinds"), "observation, summary, prompt: any of these")
+_KIND = Texts(("kind", "kinds"), "any of these kinds", tuple(_CATEGORIES))
 _TYPES = Texts(("obs_type", "obsType"), "any of these observation types")
 _TYPE = Texts(("type",), "kinds if every value is one, observation types otherwise; `all` is no filter")
 _TYPING = Flag(("typing",), "the last word may be unfinished")
