@@ -19,7 +19,7 @@ from worker.contract.errors import Busy, Conflict, Invalid, MemError, NotFound, 
 from worker.contract.quick import QuickClient
 from worker.contract.records import RecordKey, RecordKind
 from worker.contract.search import BatchQuery, Order, SearchQuery, TimelineQuery
-from worker.contract.transfer import ImportBatch
+from worker.contract.transfer import ExportQuery, ImportBatch, RowKind
 
 FULL = SearchQuery(
     text="rate limit & co = ü",
@@ -134,6 +134,27 @@ async def both(worker: FakeWorker, call: Call[Any]) -> list[Request]:
             "/api/import",
             {},
             {"sessions": [], "summaries": [], "observations": [], "prompts": [{"id": 1}]},
+        ),
+        (
+            calls.import_batch(ImportBatch(), dry_run=True),
+            "POST",
+            "/api/import",
+            {"dryRun": "true"},
+            {"sessions": [], "summaries": [], "observations": [], "prompts": []},
+        ),
+        (
+            calls.export(ExportQuery(kind=RowKind.PROMPT, after=7, upto=9, project="shop", since_epoch_ms=1)),
+            "GET",
+            "/api/export",
+            {
+                "kind": "prompt",
+                "after": "7",
+                "upto": "9",
+                "limit": "500",
+                "project": "shop",
+                "dateStart": "000000000001",
+            },
+            {},
         ),
         (calls.shutdown(), "POST", "/api/admin/shutdown", {}, {}),
     ],

@@ -18,7 +18,6 @@ from worker.contract.status import Health, Projects, Readiness, Stats, Version
 from worker.contract.tool_uses import ToolUse, ToolUseQuery, ToolUses
 from worker.contract.transfer import ExportPage, ExportQuery, ImportBatch, ImportResult
 from worker.contract.upkeep import Doctor, Done, Logs, ProcessingStatus, SettingsSaved
-from worker.contract.when import iso_utc
 
 T = TypeVar("T")
 
@@ -234,8 +233,9 @@ def export(query: ExportQuery) -> Call[ExportPage]:
         upto=query.upto,
         limit=query.limit,
         project=query.project,
-        dateStart=None if query.since_epoch_ms is None else iso_utc(query.since_epoch_ms),
-        dateEnd=None if query.until_epoch_ms is None else iso_utc(query.until_epoch_ms),
+        # Of at least 12 digits, by which a worker tells milliseconds from a year.
+        dateStart=None if query.since_epoch_ms is None else f"{query.since_epoch_ms:012}",
+        dateEnd=None if query.until_epoch_ms is None else f"{query.until_epoch_ms:012}",
     )
     return Call("GET", EXPORT, ExportPage, params)
 

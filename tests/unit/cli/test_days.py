@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from tests.factories import DAY, NOON, observation_row, prompt_row, summary_row
+from tests.factories import DAY, NOON, Row, observation_row, prompt_row, summary_row
 from tests.fakes import machine_zone
 from worker.cli.day_text import Entry, day_text
 from worker.cli.days import folder_name, spool
@@ -16,7 +16,7 @@ from worker.contract.transfer import RowKind
 UTC = dt.UTC
 
 
-def entry(kind: RowKind, row: dict[str, object], number: int = 1) -> Entry:
+def entry(kind: RowKind, row: Row, number: int = 1) -> Entry:
     return Entry(kind, {"id": number, **row})
 
 
@@ -63,7 +63,7 @@ def test_stored_text_does_nothing(hostile: str) -> None:
 
 
 def test_empty_and_odd_values_are_shown_as_nothing() -> None:
-    row = {"created_at_epoch": None, "title": None, "type": 5, "facts": "no list", "project": None}
+    row: Row = {"created_at_epoch": None, "title": None, "type": 5, "facts": "no list", "project": None}
     text = day_text("", "1970-01-01", [entry(RowKind.OBSERVATION, row)], UTC)
     assert text == "# (no project), 1970-01-01\n\n## 00:00 5: Untitled (#1)\n\n- no list\n"
 

@@ -1,10 +1,11 @@
 """Readers of files from elsewhere: what each kind of file gives, and what is said of one that gives nothing."""
 
+import functools
 import json
 import os
 import sqlite3
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -192,8 +193,7 @@ def test_a_database_that_is_held_is_busy(tmp_path: Path, monkeypatch: pytest.Mon
     path = made(tmp_path / "held.db", FIRST)
     holder = sqlite3.connect(path, isolation_level=None)
     holder.execute("BEGIN EXCLUSIVE")
-    connect = sqlite3.connect
-    monkeypatch.setattr(sqlite3, "connect", lambda *args, **given: connect(*args, timeout=0.01, **given))
+    monkeypatch.setattr(sqlite3, "connect", functools.partial(sqlite3.connect, timeout=0.01))
     with pytest.raises(Busy), table.opened(path):
         pass
     holder.close()
@@ -207,7 +207,7 @@ def unwritable(monkeypatch: pytest.MonkeyPatch) -> None:
     def refusing(target: str, **given: Any) -> sqlite3.Connection:
         if "mode=ro" in str(target):
             raise sqlite3.OperationalError("unable to open database file")
-        return connect(target, **given)
+        return cast(sqlite3.Connection, connect(target, **given))
 
     monkeypatch.setattr(sqlite3, "connect", refusing)
 

@@ -1,0 +1,198 @@
+"""Export → empty directory → import: the same memory, by real workers and the command line."""
+
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.factories import DAY, NOON, make_batch, observation_row, prompt_row, session_row, summary_row
+from tests.processes import PATIENCE_S, WorkerProcess, running_worker
+from worker.contract import calls
+from worker.contract.curation import Save
+from worker.contract.records import RecordKind
+from worker.contract.search import Order, SearchQuery
+from worker.contract.transfer import ImportBatch
+
+FIXTURES = Path(__file__).parents[3] / "shared" / "fixtures"
+LONG = f"deep sea cable {'x' * 985} " * 10_500
+"""Over 10 MB; of few words, which is what indexing takes its time for."""
+
+
+def memory() -> ImportBatch:
+    """Everything that a store must carry: scripts without spaces, emoji, NULLs, control characters, ten megabytes."""
+    sessions = [session_row(str(at), project=f"p{at % 3}", custom_title=f"Session {at}") for at in range(12)]
+    observations = [
+        observation_row(
+            title, narrative=text, memory_session_id=f"m-{at % 12}", project=f"p{at % 3}",
+            created_at_epoch=NOON + at * DAY, type=("bugfix", "decision", "feature")[at % 3], facts=facts,
+            concepts='["gotcha"]' if at % 2 else None, files_read='["src/auth/token.py"]' if at % 4 == 0 else None,
+            merged_into_project="mall" if at == 5 else None, subtitle=None if at % 2 else "a subtitle",
+        )
+        for at, (title, text, facts) in enumerate(
+            [
+                ("用户身份校验失败", "数据库连接池在高并发下耗尽，导致令牌刷新超时。", '["连接池", "超时"]'),
+                ("トークン更新の不具合", "キャッシュ無効化の処理漏れを修正した。", "[]"),
+                ("데이터베이스 연결 오류", "연결 풀을 다시 만들었다.", None),
+                ("🚀 Rollout of the token cache 🔥", "emoji 👩‍💻 in text", '["🧪"]'),
+                ("Null everywhere", None, None),
+                ("Control \x00 \x1b[31m \x7f \x9b characters", "tabs\tand\r\nbreaks \u2028\u2029", '["\\u0000"]'),
+                ("The long one", LONG, "[]"),
+                ("getUserById fails in src/worker/app.py", "v3.12.1 of content_session_id", '["AND OR NOT"]'),
+                ('Quotes " and \\ backslashes', "percent % under _ score", "[]"),
+                *((f"Token refresh race {at}", f"expired token number {at} in the cache", "[]") for at in range(40)),
+            ]
+        )
+    ]  # fmt: skip
+    summaries = [
+        summary_row(f"Fix token expiry {at}", memory_session_id=f"m-{at}", project=f"p{at % 3}", learned="缓存失效",
+                    created_at_epoch=NOON + at * DAY + 7, notes=None if at % 2 else "notes")
+        for at in range(6)
+    ]  # fmt: skip
+    prompts = [
+        prompt_row(f"why does token {at} still work? 😀", content_session_id=f"c-{at}", created_at_epoch=NOON + at)
+        for at in range(12)
+    ]
+    return make_batch(observations, sessions=sessions, summaries=summaries, prompts=prompts)
+
+
+QUESTIONS = [
+    *(
+        SearchQuery(text=text, limit=100)
+        for text in (
+            "token", "token refresh race", "身份校验", "连接池 超时", "キャッシュ", "연결", "🚀", "👩‍💻",
+            "deep sea cable", "getUserById", "src/worker/app.py", "v3.12.1", "content_session_id", "control characters",
+            "expired number 7", "Null everywhere", "still work", "缓存失效", "AND OR NOT", "percent score",
+            "nothing of this kind xyzzy",
+        )
+    ),
+    SearchQuery(limit=100),
+    SearchQuery(text="token", project="p1", limit=100),
+    SearchQuery(project="mall", limit=100),
+    SearchQuery(text="token", kinds=(RecordKind.PROMPT, RecordKind.SUMMARY), order=Order.DATE_ASC, limit=100),
+    SearchQuery(types=("decision",), concepts=("gotcha",), limit=100),
+    SearchQuery(files=("token.py",), since_epoch_ms=NOON + DAY, limit=100),
+]  # fmt: skip
+
+
+def command(worker: WorkerProcess, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(arguments(*words), env=environ(worker), capture_output=True, encoding="utf-8", timeout=60)
+
+
+def arguments(*words: str) -> tuple[str, ...]:
+    return (sys.executable, "-P", "-W", "error", "-m", "worker.cli.main", *words)
+
+
+def environ(worker: WorkerProcess) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("CLAUDE_MEM_")}
+    return kept | {
+        "HOME": str(worker.data_dir.parent),
+        "CLAUDE_MEM_DATA_DIR": str(worker.data_dir),
+        "CLAUDE_MEM_WORKER_PORT": str(worker.port),
+    }
+
+
+def answers(worker: WorkerProcess) -> list[list[tuple[str, str, int]]]:
+    pages = (worker.quick.send(calls.search(query)) for query in QUESTIONS)
+    return [[(hit.title, hit.project, hit.created_at_epoch) for hit in page.hits] for page in pages]
+
+
+def added(done: subprocess.CompletedProcess[str]) -> dict[str, int]:
+    assert done.returncode == 0, done.stderr
+    facts = json.loads(done.stdout)
+    assert facts["left_out"] == []
+    return {kind: facts[kind]["added"] for kind in ("sessions", "prompts", "observations", "summaries")}
+
+
+def content(worker: WorkerProcess) -> list[list[tuple[object, ...]]]:
+    """All that the four tables hold but for ids, straight from the file."""
+    connection = sqlite3.connect(f"file:{worker.data_dir / 'claude-mem.db'}?mode=ro", uri=True)
+    found = []
+    for table in ("sdk_sessions", "user_prompts", "observations", "session_summaries"):
+        names = [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
+        names = [name for name in names if name not in ("id", "session_db_id")]
+        found.append(connection.execute(f"SELECT {', '.join(names)} FROM {table} ORDER BY id").fetchall())
+    connection.close()
+    return found
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WorkerProcess]:
+    with running_worker(tmp_path_factory.mktemp("source") / "memory") as worker:
+        worker.quick.send(calls.import_batch(memory()))
+        yield worker
+
+
+@pytest.mark.parametrize("name", ["export.json", "export.jsonl", "claude-mem.db"])
+def test_the_same_memory_somewhere_else(source: WorkerProcess, tmp_path: Path, name: str) -> None:
+    """R234, R236: the same answers in the same order, the same rows; a second import adds nothing."""
+    file = str(source.data_dir / name) if name.endswith(".db") else str(tmp_path / name)
+    if not name.endswith(".db"):
+        assert command(source, "export", file).returncode == 0
+    with running_worker(tmp_path / "memory") as target:
+        counts = added(command(target, "import", file, "--json"))
+        assert counts == {"sessions": 12, "prompts": 12, "observations": 49, "summaries": 6}
+        found, wanted = answers(target), answers(source)
+        assert found == wanted
+        assert sum(bool(page) for page in wanted) == len(QUESTIONS) - 1
+        assert content(target) == content(source)
+        assert set(added(command(target, "import", file, "--json")).values()) == {0}
+
+
+def test_markdown_tells_the_same_by_project_and_day(source: WorkerProcess, tmp_path: Path) -> None:
+    folder = tmp_path / "notes"
+    assert command(source, "export", str(folder), "--format", "markdown", "--until", "2026-04-30").returncode == 0
+    text = "".join(file.read_text("utf-8") for file in folder.rglob("*.md"))
+    assert {file.name for file in folder.iterdir()} == {"p0", "p1", "p2"}
+    assert all(title in text for title in ("用户身份校验失败", "🚀 Rollout", "Null everywhere", "Fix token expiry 3"))
+    assert "\x1b" not in text and "\x00" not in text
+    assert len(text) > len(LONG)
+
+
+@pytest.mark.parametrize("name", ["upstream-13.25.3-1k.db", "upstream-13.25.3-live.db"])
+def test_the_original_s_databases(tmp_path: Path, name: str) -> None:
+    """R234: none of the thousand observations of one of them has a hash."""
+    file = FIXTURES / name
+    if not file.exists():
+        pytest.skip("the original's databases are not beside this checkout")
+    connection = sqlite3.connect(f"file:{file}?mode=ro", uri=True)
+    tables = {
+        "sessions": "sdk_sessions", "prompts": "user_prompts", "observations": "observations",
+        "summaries": "session_summaries",
+    }  # fmt: skip
+    held = {kind: connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for kind, table in tables.items()}
+    connection.close()
+    with running_worker(tmp_path / "memory") as target:
+        assert added(command(target, "import", str(file), "--json")) == held
+        assert set(added(command(target, "import", str(file), "--json")).values()) == {0}
+
+
+def test_others_are_answered_while_a_large_import_runs(tmp_path: Path) -> None:
+    """Nobody waits longer than for one batch: of 16 batches, at least as many searches and saves are answered.
+
+    R080: and the write-ahead log stays small.
+    """
+    rows = [observation_row(f"row {at} token", narrative="words " * 100, created_at_epoch=at) for at in range(4000)]
+    file = tmp_path / "large.json"
+    file.write_text(json.dumps({"sessions": [session_row()], "observations": rows}))
+    with running_worker(tmp_path / "memory") as worker:
+        importing = subprocess.Popen(
+            arguments("import", str(file)), env=environ(worker), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        )
+        answered, number = 0, 0
+        while importing.poll() is None:
+            number += 1
+            before = worker.quick.send(calls.stats()).database.observations
+            worker.quick.send(calls.search(SearchQuery(text="token")))
+            worker.quick.send(calls.save(Save(text=f"said meanwhile {number}", project="shop")))
+            imported = worker.quick.send(calls.stats()).database.observations - number
+            answered += 2 if before and imported < len(rows) else 0
+        importing.communicate(timeout=PATIENCE_S)
+        assert importing.returncode == 0
+        assert answered >= 16
+        assert worker.quick.send(calls.stats()).database.observations == len(rows) + number
+        assert (worker.data_dir / "claude-mem.db-wal").stat().st_size < 64 * 2**20
