@@ -17,7 +17,7 @@ from tui.state.model import PAGE, REACH, Ask, Counts
 from tui.state.needs import NeedList, NeedTrack
 from worker.contract import calls, launch
 from worker.contract.calls import Call
-from worker.contract.errors import MemError, NotFound
+from worker.contract.errors import Invalid, MemError, NotFound
 from worker.contract.events import StreamEvent
 from worker.contract.records import Record, RecordKey, RecordKind
 from worker.contract.search import Entry, SearchPage, SearchQuery, TimelineQuery
@@ -139,7 +139,7 @@ class Gateway:
             if need.focus is not None and focus is None and page.total > PAGE:
                 focus = await self._locate(need, need.focus, page, pages)
         except MemError as error:
-            return facts.ListFailed(need.seq, error.message)
+            return facts.ListFailed(need.seq, error.message, misread=isinstance(error, Invalid))
         return facts.Listed(need.seq, page, pages, focus)
 
     async def paged(self, seq: int, ask: Ask, number: int) -> Fact:

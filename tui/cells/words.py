@@ -46,7 +46,8 @@ def found(state: ViewState, glyphs: Glyphs, *, brief: bool = False) -> str:
     how = less or (one_line(state.strategy) if words else "newest first")
     if brief:
         return dot.join([f"{grouped(count)} {noun}", *([less.rpartition(", ")[2]] if less else [])])
-    return dot.join([f"{grouped(count)} {noun}", how, f"{state.took_ms:.0f} ms"])
+    said = [one_line(note) for note in state.notes]
+    return dot.join([f"{grouped(count)} {noun}", *said, how, f"{state.took_ms:.0f} ms"])
 
 
 def link(state: ViewState, glyphs: Glyphs) -> tuple[str, str]:
@@ -70,6 +71,8 @@ def banner(state: ViewState, *, typing: bool = False) -> str:
             return f"The worker does not answer: {_sentence(state.trouble)} {key} tries again."
         case Link.LOST:
             return f"Connection lost ({one_line(state.trouble)}). Trying again by itself; {key} starts the worker anew."
+    if state.failed and state.misread:
+        return _sentence(state.failed)
     return f"Search failed: {_sentence(state.failed)} {key} tries again." if state.failed else ""
 
 

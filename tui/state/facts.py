@@ -79,10 +79,11 @@ class Paged:
 
 @dataclass(frozen=True, slots=True)
 class ListFailed:
-    """No answer to a question."""
+    """No answer to a question. misread: because of how it is put, so that asking again is no use."""
 
     seq: int
     reason: str
+    misread: bool = False
 
 
 @dataclass(frozen=True, slots=True)

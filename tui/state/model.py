@@ -122,11 +122,13 @@ class ViewState:
     waiting: bool = False
     slow: bool = False
     failed: str = ""
+    misread: bool = False
     answered: Ask | None = None
     rows: Rows = Rows()
     strategy: str = ""
     degraded: str = ""
     took_ms: float = 0.0
+    notes: tuple[str, ...] = ()
     cursor: int = 0
     held: Entry | None = None
     viewed: tuple[int, int] = (0, 0)

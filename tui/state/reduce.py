@@ -97,8 +97,8 @@ def _answered(
             near = state.viewed[0] // PAGE
             kept = sorted(pages, key=lambda known: abs(known - near))[:PAGES_KEPT]
             return replace(state, rows=Rows(total, {known: pages[known] for known in kept}))
-        case facts.ListFailed(reason=reason):
-            return replace(state, waiting=False, slow=False, failed=reason)
+        case facts.ListFailed(reason=reason, misread=misread):
+            return replace(state, waiting=False, slow=False, failed=reason, misread=misread)
         case facts.StillWaiting():
             return replace(state, slow=state.waiting)
         case facts.Faceted(facets=facets):
@@ -120,6 +120,7 @@ def _listed(state: ViewState, fact: facts.Listed, rows: Rows) -> ViewState:
         strategy=fact.page.strategy,
         degraded=str(fact.page.degraded or ""),
         took_ms=fact.page.took_ms,
+        notes=fact.page.notes,
         cursor=max(0, min(cursor, rows.total - 1)),
     )
 

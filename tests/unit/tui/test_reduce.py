@@ -104,6 +104,7 @@ def test_failures_keep_what_was_typed_and_shown() -> None:
     typed = reduce(SHOWN, facts.Typed("auth"))
     failed = reduce(typed, facts.ListFailed(typed.seq, "no answer"))
     assert (failed.ask.text, failed.rows, failed.failed) == ("auth", SHOWN.rows, "no answer")
+    assert reduce(typed, facts.ListFailed(typed.seq, "no date", misread=True)).misread
     dead = reduce(typed, facts.Failed("port taken"))
     assert (dead.link, dead.ask.text, dead.waiting) == (Link.FAILED, "auth", False)
 

@@ -44,6 +44,17 @@ def test_banner_only_for_what_lasts() -> None:
     assert "no answer" in words.banner(replace(SHOWN, failed="no answer"))
 
 
+def test_a_question_that_cannot_be_read_is_not_to_be_asked_again() -> None:
+    misread = replace(SHOWN, failed="since: takes a date, not 'banana'", misread=True)
+    assert words.banner(misread) == "since: takes a date, not 'banana'."
+
+
+def test_how_a_question_was_understood_is_said_beside_the_count() -> None:
+    noted = replace(SHOWN, notes=("since 2026-03-04 00:00 CET",))
+    assert words.found(noted, UNICODE) == "38 hits · since 2026-03-04 00:00 CET · keyword · 14 ms"
+    assert words.found(noted, UNICODE, brief=True) == "38 hits"
+
+
 def _note(state: ViewState) -> str:
     return "\n".join(text for _, text in words.note(state, UNICODE))
 
