@@ -120,10 +120,15 @@ def make(path: Path, generation: int, *, fulltext: Iterable[str] = _FULLTEXT, ro
             "INSERT INTO schema_versions (version, applied_at) VALUES (?, ?)",
             [(number, iso_utc(NOON)) for number in _RAN if number <= generation],
         )
-        for repeat in range(rows):
-            for table, row in _rows(repeat, generation):
-                _insert(connection, table, row, generation)
+        fill(connection, generation, rows)
         connection.execute("COMMIT")
+
+
+def fill(connection: sqlite3.Connection, generation: int, rows: int = 1) -> None:
+    """Rows as that generation wrote them."""
+    for repeat in range(rows):
+        for table, row in _rows(repeat, generation):
+            _insert(connection, table, row, generation)
 
 
 def _structure(generation: int) -> Iterable[str]:

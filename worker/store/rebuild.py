@@ -103,12 +103,22 @@ def fold_leftover(connection: sqlite3.Connection, name: str) -> None:
         f"NOT EXISTS (SELECT 1 FROM {name} r WHERE r.id = o.id)"
     )  # fmt: skip
     number = f"CASE WHEN EXISTS (SELECT 1 FROM {name} r WHERE r.id = o.id) THEN NULL ELSE o.id END"
-    # IGNORE: a row refused for being unique is one that is there already.
-    connection.execute(
-        f"INSERT OR IGNORE INTO {name} (id, {into}) SELECT {number}, {values} FROM {leftover} o "
-        f"WHERE {absent} ORDER BY o.id"
+    (wanted,) = connection.execute(f"SELECT count(*) FROM {leftover} o WHERE {absent}").fetchone()
+    # Those that keep their number come first, or a new number could be one of theirs.
+    made = connection.execute(
+        f"INSERT OR IGNORE INTO {name} (id, {into}) SELECT {number} AS number, {values} FROM {leftover} o "
+        f"WHERE {absent} ORDER BY number IS NULL, o.id"
     )
-    connection.execute(f"DROP TABLE {leftover}")
+    if made.rowcount == wanted:
+        connection.execute(f"DROP TABLE {leftover}")
+    else:
+        # A row was refused for repeating another in what must not repeat; it may be more than a repetition.
+        connection.execute(f"ALTER TABLE {leftover} RENAME TO {_free_name(connection, name)}")
+
+
+def _free_name(connection: sqlite3.Connection, name: str) -> str:
+    there = {row[0] for row in connection.execute("SELECT name FROM sqlite_master")}
+    return next(each for number in range(1, 1_000) if (each := f"py_kept_{name}_{number}") not in there)
 
 
 def _is_copy(connection: sqlite3.Connection, name: str) -> bool:
