@@ -171,9 +171,10 @@ class Engine:
     async def facets(self, query: SearchQuery, *, most_buckets: int) -> Facets:
         """What a filtered set is made of."""
         asked = self._understand(query)
-        match, where = asked.match, asked.where
 
         def work(connection: Connection) -> Facets:
+            where = asked.where
+            match, _ = _settled(self._finder, connection, asked)
             groups = self._finder.groups(connection, match, where)
             first = min((group.first_epoch_ms for group in groups), default=None)
             last = max((group.last_epoch_ms for group in groups), default=None)

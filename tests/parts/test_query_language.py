@@ -1,0 +1,101 @@
+"""The query language on real rows: what a line finds, and what is said of how it was read."""
+
+from typing import Any
+
+import pytest
+
+from tests.factories import DAY, NOON, make_batch, observation_row, prompt_row, session_row, summary_row
+from tests.parts.conftest import fill
+from worker.contract.errors import Invalid
+from worker.contract.search import SearchQuery
+from worker.search.engine import Engine
+from worker.store.tables import Store
+
+
+@pytest.fixture
+async def memory(store: Store) -> Engine:
+    await fill(
+        store,
+        make_batch(
+            sessions=[session_row("1"), session_row("2", project="farm", memory_session_id="f00d-2")],
+            observations=[
+                observation_row("Session lock times out", type="bugfix", concepts='["gotcha"]', created_at_epoch=NOON),
+                observation_row("Lock the session store", type="decision", created_at_epoch=NOON - DAY),
+                observation_row(
+                    "Deadlock in the token cache",
+                    memory_session_id="f00d-2",
+                    project="farm",
+                    type="bugfix",
+                    files_modified='["src/Cache/token.py"]',
+                    created_at_epoch=NOON - 9 * DAY,
+                ),
+            ],
+            summaries=[summary_row(memory_session_id="f00d-2", project="farm", request="Cache work")],
+            prompts=[prompt_row(content_session_id="c-1", prompt_text="why does the lock time out?")],
+        ),
+    )
+    # "Now" is the day after the newest row, so that `yesterday` is its day.
+    return Engine(store, now=lambda: (NOON + DAY) / 1000)
+
+
+async def titles(engine: Engine, line: str, **over: Any) -> set[str]:
+    page = await engine.search(SearchQuery(text=line, **over))
+    facets = await engine.facets(SearchQuery(text=line, **over), most_buckets=60)
+    assert facets.total == page.total == len(page.hits)
+    return {hit.title for hit in page.hits}
+
+
+LOCK, STORE, DEADLOCK = "Session lock times out", "Lock the session store", "Deadlock in the token cache"
+SUMMARY, PROMPT = "Cache work", "why does the lock time out?"
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ('"session lock"', {LOCK}),
+        ("session lock", {LOCK, STORE, PROMPT}),
+        ("lock -store", {LOCK, PROMPT}),
+        ('lock -"session lock"', {STORE, PROMPT}),
+        ("-lock", {DEADLOCK, SUMMARY}),
+        ("type:bugfix", {LOCK, DEADLOCK}),
+        ("type:bugfix,decision lock", {LOCK, STORE}),
+        ("project:FARM", {DEADLOCK, SUMMARY}),
+        ("concept:gotcha", {LOCK}),
+        ("file:cache/token", {DEADLOCK}),
+        ("session:f00d", {DEADLOCK, SUMMARY}),
+        ("session:S1", {DEADLOCK, SUMMARY}),
+        ("is:prompt", {PROMPT}),
+        ("is:summary,prompt cache lock", {SUMMARY, PROMPT}),
+        ("since:3d type:bugfix", {LOCK}),
+        ("at:yesterday is:observation", {LOCK}),
+        ("until:last week is:observation", {DEADLOCK}),
+        # R005: not a filter, so it is looked for.
+        ("title:lock", {LOCK, STORE, PROMPT}),
+    ],
+)
+async def test_a_line_finds_what_it_says(memory: Engine, line: str, expected: set[str]) -> None:
+    assert await titles(memory, line) == expected
+
+
+async def test_filters_of_the_line_and_of_the_caller_both_hold(memory: Engine) -> None:
+    assert await titles(memory, "type:bugfix", project="farm") == {DEADLOCK}
+    assert await titles(memory, "type:bugfix", types=("decision",)) == set()
+
+
+async def test_a_phrase_that_stands_nowhere_is_looked_for_by_its_words_and_that_is_said(memory: Engine) -> None:
+    assert await titles(memory, '"store deadlock"') == {STORE, DEADLOCK}
+    page = await memory.search(SearchQuery(text='"store deadlock"'))
+    assert "exact phrase" in page.notes[0]
+    assert (await memory.search(SearchQuery(text='"session lock"'))).notes == ()
+
+
+async def test_a_span_of_time_is_said_with_its_zone(memory: Engine) -> None:
+    notes = (await memory.search(SearchQuery(text="since:2026-03-01 lock"))).notes
+    assert len(notes) == 1 and notes[0].startswith("since 2026-03-01 00:00 ")
+
+
+async def test_a_filter_that_cannot_be_read_is_named_unless_it_is_still_being_typed(memory: Engine) -> None:
+    with pytest.raises(Invalid) as raised:
+        await memory.search(SearchQuery(text="lock since:banana"))
+    assert raised.value.field == "since"
+    assert await titles(memory, "lock since:ban", typing=True) == {LOCK, STORE, PROMPT}
