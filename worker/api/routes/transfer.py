@@ -54,6 +54,7 @@ def routes(services: Services) -> list[Endpoint]:
             answers=(ImportResult,),
             params=(_DRY_RUN,),
             body=ImportBatch,
+            local=True,
         ),
         Endpoint(
             method="GET",
