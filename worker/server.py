@@ -20,7 +20,7 @@ from worker import log
 from worker.api.app import build
 from worker.api.services import Services
 from worker.contract import launch
-from worker.contract.errors import MemError, Unavailable
+from worker.contract.errors import Busy, MemError, Unavailable
 from worker.contract.settings import Settings, environment
 from worker.contract.when import iso_utc
 from worker.demo import load
@@ -33,6 +33,7 @@ from worker.stream.events import event
 
 _log = logging.getLogger("worker.server")
 _GRACE_S = 3
+_AGAIN_S = 0.2
 _MOST_HEAD_BYTES = 2**20
 """Of a request's first lines: a question may be a long paste."""
 
@@ -142,7 +143,7 @@ async def _serve(settings: Settings, listening: socket.socket) -> bool:
 async def _open(settings: Settings, services: Services, server: _Server) -> None:
     """Open the store while the port already answers, then keep its index in step for as long as we run."""
     log.open_log(settings.logs, settings.log_level)
-    store = await asyncio.to_thread(open_store, settings.database)
+    store = await _opened(settings, services)
     if settings.demo:
         await _fill_with_demo(store, services.now_ms())
     store.feed.subscribe(lambda changes: _tell(services.broadcaster, changes))
@@ -150,6 +151,21 @@ async def _open(settings: Settings, services: Services, server: _Server) -> None
     with _pid_file(settings, services.now_ms()):
         # Lists that were read while the index was incomplete are to be read again.
         await store.catch_up(lambda: services.broadcaster.send({"type": "resync"}))
+
+
+async def _opened(settings: Settings, services: Services) -> Store:
+    """The store. While another program holds the file, health tells so and the opening is tried again."""
+    try:
+        while True:
+            try:
+                return await asyncio.to_thread(open_store, settings.database)
+            except Busy as busy:
+                if services.failure is None:
+                    _log.warning("%s", busy.message)
+                services.failure = busy.message
+                await asyncio.sleep(_AGAIN_S)
+    finally:
+        services.failure = None
 
 
 def _tell(broadcaster: Broadcaster, changes: Sequence[Change]) -> None:

@@ -10,7 +10,7 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 
 from worker.contract.records import RecordKind
-from worker.store import originals, search_index
+from worker.store import search_index
 from worker.store.queueing import BASE
 from worker.store.rows import CODES, SELECTS
 
@@ -40,21 +40,14 @@ def note(connection: Connection, count: int) -> None:
 def astray(connection: Connection) -> list[int]:
     """Records that are not indexed and not queued, and indexed ones that are no longer there; by docid."""
     words = "SELECT id FROM py_text_docsize" if search_index.has_text(connection) else "SELECT docid FROM py_words"
-    found: set[int] = set()
-    for kind, table in BASE.items():
-        code = CODES[kind]
-        records = f"SELECT id * 4 + {code} FROM {table}"
-        docs = f"SELECT docid FROM py_docs WHERE docid % 4 = {code}"
-        found |= _differing(connection, records, docs)
-    found |= _differing(connection, "SELECT docid FROM py_docs", words)
+    records = " UNION ALL ".join(f"SELECT id * 4 + {CODES[kind]} FROM {table}" for kind, table in BASE.items())
+    # Compared here, which takes a third of the time of EXCEPT.
+    there, docs, worded = (
+        {row[0] for row in _plain(connection, sql)} for sql in (records, "SELECT docid FROM py_docs", words)
+    )
+    found = (there ^ docs) | (docs ^ worded)
     queued = {row[0] for row in connection.execute("SELECT docid FROM py_queue")} if found else set()
     return sorted(found - queued)
-
-
-def _differing(connection: Connection, one: str, other: str) -> set[int]:
-    """What is in one of two lists of numbers alone. Compared here: twice as fast as two EXCEPTs."""
-    first, second = ({row[0] for row in _plain(connection, sql)} for sql in (one, other))
-    return first ^ second
 
 
 def _plain(connection: Connection, sql: str) -> Iterable[tuple[int]]:
@@ -77,6 +70,7 @@ def sample_is_true(connection: Connection) -> bool:
         number in wanted
         and _doc(connection, number) == wanted[number].doc
         and _words(connection, number) == search_index.joined(wanted[number].words)
+        and _finds(connection, number, " ".join(wanted[number].words).split())
         for number in numbers
     )
 
@@ -94,6 +88,15 @@ def _words(connection: Connection, number: int) -> str | None:
     return None if row is None else search_index.joined(tuple(row))
 
 
+def _finds(connection: Connection, number: int, words: Sequence[str]) -> bool:
+    """Whether FTS5 has a record under the longest of its words."""
+    if not words or not search_index.has_text(connection):
+        return True
+    match = f'"{max(words, key=len)}"'
+    found = "SELECT 1 FROM py_text WHERE py_text MATCH ? AND rowid = ?"
+    return connection.execute(found, (match, number)).fetchone() is not None
+
+
 def unsealed(connection: Connection, kind: RecordKind, after: int) -> tuple[list[int], int | None]:
     """Of the ``CHUNK`` records of a kind after an id: those whose seal is not the one in the index, by docid; and the
     last id looked at, None at the end."""
@@ -109,12 +112,6 @@ def unsealed(connection: Connection, kind: RecordKind, after: int) -> tuple[list
     )
     wrong = [row["id"] * 4 + code for row in found if seals.get(row["id"] * 4 + code) != search_index.seal(kind, row)]
     return wrong, last
-
-
-def mend_text(connection: Connection) -> None:
-    """Have FTS5 compare its index with its own rows, and build it anew from them if they disagree."""
-    if search_index.has_text(connection) and not originals.is_true(connection, "py_text"):
-        connection.execute("INSERT INTO py_text (py_text) VALUES ('rebuild')")
 
 
 def kinds() -> Sequence[RecordKind]:

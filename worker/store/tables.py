@@ -195,6 +195,5 @@ def _guard(connection: sqlite3.Connection, *, fulltext: bool) -> int:
 
 
 def _finish(connection: sqlite3.Connection, wrong: Sequence[int], count: int) -> None:
-    proof.mend_text(connection)
     search_index.queue(connection, wrong)
     proof.note(connection, count)
