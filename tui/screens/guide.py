@@ -1,21 +1,20 @@
 """The keys."""
 
 from textual.app import ComposeResult
-from textual.screen import Screen
 
 from tui import keymap
 from tui.cells.glyphs import Glyphs
+from tui.screens.drawn import DrawnScreen
 from tui.state.model import ViewState
 from tui.widgets.guide_page import GuidePage
 from tui.widgets.status_line import StatusLine
 
 
-class GuideScreen(Screen[None]):
+class GuideScreen(DrawnScreen):
     """Every key once, and what the marks mean."""
 
     def __init__(self, glyphs: Glyphs, state: ViewState) -> None:
-        super().__init__()
-        self._state = state
+        super().__init__(state)
         self.page = GuidePage(glyphs, id="guide")
         self.status = StatusLine(glyphs)
 
@@ -24,16 +23,7 @@ class GuideScreen(Screen[None]):
         yield self.page
         yield self.status
 
-    def on_mount(self) -> None:
-        """Show the keys of this screen."""
-        self._draw()
-
-    def show(self, state: ViewState) -> None:
-        """Show this state's words."""
-        self._state = state
-        if self.is_mounted:
-            self._draw()
-
-    def _draw(self) -> None:
-        state = self._state
+    def draw(self) -> None:
+        """Bring the widgets in line with the state."""
+        state = self.state
         self.status.show(state, keymap.GUIDE)

@@ -5,12 +5,12 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, Vertical
-from textual.screen import Screen
 from textual.widget import Widget
 
 from tui import keymap, messages
 from tui.cells import row
 from tui.cells.look import Look
+from tui.screens.drawn import DrawnScreen
 from tui.state.model import View, ViewState
 from tui.widgets.banner import Banner
 from tui.widgets.empty_note import EmptyNote
@@ -23,7 +23,7 @@ from tui.widgets.search_bar import SearchBar
 from tui.widgets.status_line import StatusLine
 
 
-class Workspace(Screen[None]):
+class Workspace(DrawnScreen):
     """Widgets that show the state; by width and height some of them give way."""
 
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (64, "-stacked"), (110, "-wide")]
@@ -36,8 +36,7 @@ class Workspace(Screen[None]):
     ]  # fmt: skip
 
     def __init__(self, look: Look, state: ViewState) -> None:
-        super().__init__()
-        self._state = state
+        super().__init__(state)
         glyphs = look.glyphs
         self.header = HeaderLine(glyphs)
         self.search = SearchBar(glyphs)
@@ -63,18 +62,9 @@ class Workspace(Screen[None]):
             yield self.preview
         yield self.status
 
-    def on_mount(self) -> None:
-        """Show what is known already."""
-        self._draw()
-
-    def show(self, state: ViewState) -> None:
-        """Show this state."""
-        self._state = state
-        if self.is_mounted:
-            self._draw()
-
-    def _draw(self) -> None:
-        state = self._state
+    def draw(self) -> None:
+        """Bring the widgets in line with the state."""
+        state = self.state
         self.header.show(state)
         self.search.show(state)
         self.histogram.show(state)
@@ -87,9 +77,9 @@ class Workspace(Screen[None]):
     def _draw_place(self) -> None:
         """What depends on where the focus is."""
         typing = self.place == keymap.BOX
-        self.banner.show(self._state, typing=typing)
-        self.note.show(self._state, typing=typing)
-        self.status.show(self._state, self.place)
+        self.banner.show(self.state, typing=typing)
+        self.note.show(self.state, typing=typing)
+        self.status.show(self.state, self.place)
 
     def on_resize(self) -> None:
         """Other columns."""
@@ -119,7 +109,7 @@ class Workspace(Screen[None]):
         match name:
             case "search":
                 self.set_focus(self.search.box)
-            case "leave_box" if self._state.rows.total or self._state.waiting:
+            case "leave_box" if self.state.rows.total or self.state.waiting:
                 self.set_focus(self.hits)
             case "leave_box":
                 self.post_message(messages.Wanted(name, self.place))
@@ -136,6 +126,6 @@ class Workspace(Screen[None]):
         self.set_focus(panes[(here + step) % len(panes)])
 
     def _show_head(self) -> None:
-        timeline = self._state.view is View.TIMELINE
+        timeline = self.state.view is View.TIMELINE
         title = self.hits.day if timeline else "title"
         self.head.draw([row.head(self.hits.columns(), order="time" if timeline else "when", title=title)])
