@@ -355,7 +355,7 @@ async def test_triggers_taken_away_while_we_run_come_back(store: Store, other: s
         other.execute("UPDATE observations SET title = 'Edited unseen' WHERE id = 2")
 
         async def seen() -> bool:
-            return await keys(store, "unseen") == ["2"]
+            return (await Engine(store).search(SearchQuery(text="unseen"))).total == 1
 
         await eventually(seen)
     back = other.execute("SELECT count(*) FROM sqlite_master WHERE name = 'py_observations_update'").fetchone()

@@ -19,7 +19,7 @@ from tests.parts.test_schema import assert_sound, contents, structure
 from worker.contract.errors import Unavailable
 from worker.contract.search import SearchQuery
 from worker.search.engine import Engine
-from worker.store import schema
+from worker.store import backup, schema
 from worker.store.tables import open_store
 
 
@@ -185,6 +185,36 @@ def test_leftover_beside_a_table_that_was_begun_anew_comes_over(tmp_path: Path) 
     assert len(after) == len(before) + 1
     assert after[1]["title"] == "of later"
     assert {row["title"] for row in before.values()} < {row["title"] for row in after.values()}
+
+
+def test_leftover_rows_that_must_not_repeat_are_kept_aside(tmp_path: Path) -> None:
+    """A session of another past whose id is taken: neither is thrown away."""
+    path = tmp_path / "claude-mem.db"
+    old_generations.make(path, 42)
+    change(
+        path,
+        "CREATE TABLE sdk_sessions_new AS SELECT * FROM sdk_sessions",
+        "UPDATE sdk_sessions_new SET started_at_epoch = 5, project = 'other' WHERE id = 1",
+    )
+    before = rows_of(path)
+    assert_kept(before, opened(path))
+    with closing(foreign(path)) as connection:
+        assert connection.execute("SELECT id, project FROM py_kept_sdk_sessions_1 ORDER BY 1").fetchall() == [
+            (1, "other"),
+            (2, "shop"),
+        ]
+
+
+def test_of_many_copies_the_first_and_the_newest_stay(tmp_path: Path) -> None:
+    path = tmp_path / "claude-mem.db"
+    old_generations.make(path, 16)
+    (tmp_path / "backups").mkdir()
+    (tmp_path / "backups" / "claude-mem-before-17-cut-off.partial").write_bytes(b"x")
+    (tmp_path / "backups" / "claude-mem-before-9-20260101T000000.000000Z.db").write_bytes(b"x")
+    with closing(foreign(path)) as connection:
+        made = [backup.copy(connection, path, "17").name for _ in range(5)]
+    there = sorted(os.listdir(tmp_path / "backups"))
+    assert there == sorted([made[0], made[3], made[4], "claude-mem-before-9-20260101T000000.000000Z.db"])
 
 
 def test_records_without_a_session_get_one(tmp_path: Path) -> None:

@@ -204,6 +204,7 @@ def _told(path: Path) -> Iterator[None]:
 
 _CANNOT = "the database {path} cannot be used: {error}"
 _SENTENCES = {
+    "SQLITE_CANTOPEN": "the database {path} cannot be used: may this user read and write it, and make files beside it?",
     "SQLITE_FULL": "the disk of {folder} is full; the change was not made, and nothing else was lost",
     "SQLITE_READONLY": "the database {path} can only be read here, and something must be written to it",
     "SQLITE_CORRUPT": "the database {path} is damaged or no database: {error}",
