@@ -207,7 +207,8 @@ def _find(finder: Finder, connection: Connection, query: SearchQuery, asked: _As
     """The page of what fits."""
     match, total = _settled(finder, connection, asked)
     notes = (_LOOSE,) if total and match != asked.match else ()
-    return _Found(_ranked(finder, connection, query, match, asked.where), total, notes)
+    ranked = _ranked(finder, connection, query, match, asked.where) if total > query.offset else []
+    return _Found(ranked, total, notes)
 
 
 def _settled(finder: Finder, connection: Connection, asked: _Asked) -> tuple[str, int]:

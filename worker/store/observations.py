@@ -1,12 +1,12 @@
 """Observations: written once, read by id."""
 
 import hashlib
-import re
 import sqlite3
 from collections.abc import Sequence
 
 from worker.contract.records import Observation, RecordKind
 from worker.store import rows
+from worker.store.filters import plain_piece
 from worker.store.rows import SELECTS
 
 
@@ -26,7 +26,6 @@ def by_ids(connection: sqlite3.Connection, ids: Sequence[int]) -> dict[int, Obse
     return found
 
 
-_PLAIN = re.compile(r"[A-Za-z0-9_.-]+")
 _HAS = """(instr({column}, ?) AND EXISTS (SELECT 1
     FROM json_each(CASE WHEN json_valid({column}) THEN {column} ELSE '[]' END) f WHERE f.value = ?))"""
 
@@ -42,7 +41,7 @@ def of_files(
     """What is known of these files, newest first. paths: whole, as recorded. projects: any of them; all without."""
     has = " OR ".join(_HAS.format(column=f"r.{column}") for column in ("files_read", "files_modified"))
     tests = ["(" + " OR ".join(has for _ in paths) + ")"]
-    values: list[object] = [value for path in paths for value in (_needle(path), path) * 2]
+    values: list[object] = [value for path in paths for value in (plain_piece(path), path) * 2]
     if projects:
         marks = rows.placeholders(projects)
         tests.append(f"(r.project IN ({marks}) OR r.merged_into_project IN ({marks}))")
@@ -52,8 +51,3 @@ def of_files(
         values.append(platform_source)
     sql = f"{SELECTS[RecordKind.OBSERVATION]} WHERE {' AND '.join(tests)} ORDER BY r.created_at_epoch DESC, r.id DESC"
     return [rows.to_observation(row) for row in connection.execute(f"{sql} LIMIT ?", (*values, limit))]
-
-
-def _needle(path: str) -> str:
-    """A piece of a path that stands in its JSON text as it is: a cheap look that saves opening most lists."""
-    return max(_PLAIN.findall(path), key=len, default="")

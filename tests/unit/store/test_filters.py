@@ -17,7 +17,7 @@ from worker.store.filters import Condition, condition, scope
         (SearchQuery(kinds=(RecordKind.PROMPT, RecordKind.SUMMARY)), ("observer-sessions", 0, 2)),
         (SearchQuery(types=("bugfix", "'; DROP TABLE x; --")), ("observer-sessions", "bugfix", "'; DROP TABLE x; --")),
         (SearchQuery(concepts=("gotcha",)), ("observer-sessions", "gotcha")),
-        (SearchQuery(files=("a_%!",)), ("observer-sessions", "a_%!", "a_%!", "a_%!", "a_%!")),
+        (SearchQuery(files=("a_%!",)), ("observer-sessions", *("a_", "a_%!") * 4)),
     ],
 )
 def test_what_is_given_is_bound_and_never_spliced(query: SearchQuery, values: tuple[object, ...]) -> None:
