@@ -19,6 +19,7 @@ from worker.contract.errors import Busy, Conflict, Invalid, MemError, NotFound, 
 from worker.contract.quick import QuickClient
 from worker.contract.records import RecordKey, RecordKind
 from worker.contract.search import BatchQuery, Order, SearchQuery, TimelineQuery
+from worker.contract.tool_uses import ToolUseQuery
 from worker.contract.transfer import ExportQuery, ImportBatch, RowKind
 
 FULL = SearchQuery(
@@ -156,6 +157,53 @@ async def both(worker: FakeWorker, call: Call[Any]) -> list[Request]:
             },
             {},
         ),
+        (calls.delete(RecordKey(RecordKind.OBSERVATION, 118)), "DELETE", "/api/observation/118", {}, {}),
+        (calls.delete(RecordKey(RecordKind.SUMMARY, 14)), "DELETE", "/api/summary/14", {}, {}),
+        (calls.delete(RecordKey(RecordKind.PROMPT, 40)), "DELETE", "/api/prompt/40", {}, {}),
+        (
+            calls.tool_uses(
+                ToolUseQuery(
+                    project="shop",
+                    content_session_id="c-1",
+                    memory_session_id="m-1",
+                    tool_names=("Bash", "Read"),
+                    agent_id="a",
+                    platform_source="codex",
+                    since_epoch_ms=1,
+                    until_epoch_ms=2,
+                    offset=3,
+                )
+            ),
+            "GET",
+            "/api/tool-uses",
+            {
+                "project": "shop",
+                "session": "c-1",
+                "memorySessionId": "m-1",
+                "tool_name": "Bash,Read",
+                "agentId": "a",
+                "platformSource": "codex",
+                "dateStart": "1",
+                "dateEnd": "2",
+                "orderBy": "date_desc",
+                "limit": "50",
+                "offset": "3",
+            },
+            {},
+        ),
+        (
+            calls.tool_use_rows((1, "toolu_2"), limit=5),
+            "POST",
+            "/api/tool-uses/batch",
+            {},
+            {"ids": [1, "toolu_2"], "limit": 5},
+        ),
+        (calls.processing(), "GET", "/api/processing-status", {}, {}),
+        (calls.settings(), "GET", "/api/settings", {}, {}),
+        (calls.change_settings({"my_note": 1}), "POST", "/api/settings", {}, {"my_note": 1}),
+        (calls.logs(5), "GET", "/api/logs", {"lines": "5"}, {}),
+        (calls.doctor(), "GET", "/api/admin/doctor", {}, {}),
+        (calls.restart(), "POST", "/api/admin/restart", {}, {}),
         (calls.shutdown(), "POST", "/api/admin/shutdown", {}, {}),
     ],
     ids=lambda value: value.path if isinstance(value, Call) else "",

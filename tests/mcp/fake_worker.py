@@ -126,7 +126,7 @@ class FakeWorker:
                 if parts.path == "/api/admin/shutdown" and status == 200:
                     outer.on_shutdown()
 
-            do_GET = do_POST = _serve
+            do_GET = do_POST = do_DELETE = _serve
 
             def log_message(self, *args: object) -> None:
                 pass
