@@ -39,6 +39,8 @@ _CAMEL = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+[0-9]*|[A-Z]+[0-9]*|[0-9]
 _HUMP = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]")
 _CROWD = re.compile(r"[^\w\s\x00-\x7f]{33,}")
 """More marks on one letter than any script has. Unicode sorts the marks of a letter in quadratic time."""
+_EDGES = ".,;:!?()[]{}<>\"'`*=|~^%&$_-/\\@"
+"""What may stand around a word without being of it: all ASCII marks but the plus and number signs of `c++` and `c#`."""
 _ACCENTS = re.compile("[\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670]")
 
 
@@ -49,19 +51,29 @@ def words(text: str, *, run_ends: bool = True) -> list[str]:
     do not.
     """
     found: list[str] = []
-    for piece in _PIECE.finditer(_fold(text)):
+    for chunk in _fold(text).split():
+        bare = chunk.strip(_EDGES)
+        if bare.isascii() and bare.islower() and bare.isalpha():
+            found.append(bare)  # most of all prose; what follows would say the same, five times slower
+        else:
+            found.extend(_chunk(chunk, run_ends))
+    return found
+
+
+def _chunk(text: str, run_ends: bool) -> Iterator[str]:
+    """The search words of a text without blanks."""
+    for piece in _PIECE.finditer(text):
         word = piece.group()
         if piece.lastgroup == "run":
             pairs = len(word) if run_ends else max(1, len(word) - 1)
-            found.extend(word[at : at + 2] for at in range(pairs))
+            yield from (word[at : at + 2] for at in range(pairs))
         elif piece.lastgroup == "emoji":
-            found.append(f"emoji{ord(word):x}")
+            yield f"emoji{ord(word):x}"
         elif word.islower() and word.isalnum():
-            found.append(word)
+            yield word
         else:
             # Long ones are blobs that do not come again, and would fill the memory.
-            found.extend(_identifier(word) if len(word) <= _LONGEST_WHOLE else _parts(word))
-    return found
+            yield from _identifier(word) if len(word) <= _LONGEST_WHOLE else _parts(word)
 
 
 def is_unspaced(character: str) -> bool:

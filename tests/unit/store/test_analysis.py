@@ -141,3 +141,8 @@ def test_marks_without_end_on_one_letter_are_read_at_all() -> None:
 def test_unspaced_scripts_are_known() -> None:
     assert all(map(analysis.is_unspaced, "中あア한ไພ"))
     assert not any(map(analysis.is_unspaced, "aé9न😀 "))
+
+
+@given(st.text(alphabet=st.sampled_from("ab Z9_.,;:!?()[]{}<>\"'`*=|~^%&$-/\\@+#\u8eab\u4efd\u00e9\n"), max_size=40))
+def test_the_quick_way_says_what_the_slow_one_says(text: str) -> None:
+    assert analysis.words(text) == list(analysis._chunk(analysis._fold(text), run_ends=True))
