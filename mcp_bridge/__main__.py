@@ -133,7 +133,7 @@ async def _serve(where: Settings, messages: Input, answers: Output) -> None:
     from mcp_bridge.server import Link, build
     from worker.contract.client import WorkerClient
 
-    async with WorkerClient(where.host, where.port, timeout_s=where.timeout_s) as client:
+    async with WorkerClient(where.host, where.port, timeout_s=where.timeout_s, token=where.credential) as client:
         server = build(Link(partial(launch.ensure, where), client), importlib.metadata.version("claude-mem"))
         lines = Lines(io.BufferedReader(messages), encoding="utf-8", errors="replace")
         buffer = io.BufferedWriter(answers)  # type: ignore[type-var]

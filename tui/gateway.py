@@ -47,7 +47,7 @@ def connect(settings: Settings) -> Client:
     """A client of the worker at the configured address."""
     from worker.contract.client import WorkerClient  # httpx: 90-120 ms that the first paint does not wait for
 
-    return WorkerClient(settings.host, settings.port, timeout_s=settings.timeout_s)
+    return WorkerClient(settings.host, settings.port, timeout_s=settings.timeout_s, token=settings.credential)
 
 
 async def _on_thread(function: Callable[[Settings], R], settings: Settings) -> R:

@@ -2,26 +2,29 @@
 
 import asyncio
 import contextlib
-import importlib.metadata
 import logging
 import os
 import signal
 import socket
 import time
 from collections.abc import AsyncIterator, Iterator, Sequence
-from pathlib import Path
 from types import FrameType
+from typing import Any
 
 import msgspec
 import uvicorn
 from starlette.applications import Starlette
 
 from worker import log
+from worker.api import port
 from worker.api.app import build
+from worker.api.connection import Connection
 from worker.api.services import Services
 from worker.contract import launch
 from worker.contract.errors import Busy, MemError, Unavailable
+from worker.contract.process import pid_file, start_token
 from worker.contract.settings import Settings, environment
+from worker.contract.version import __version__
 from worker.contract.when import iso_utc
 from worker.demo import load
 from worker.search.engine import Engine
@@ -30,9 +33,13 @@ from worker.store.changes import Change
 from worker.store.tables import Store, open_store
 from worker.stream.broadcaster import Broadcaster
 from worker.stream.events import event
+from worker.stream.pace import Pace
 
 _log = logging.getLogger("worker.server")
-_GRACE_S = 3
+_GRACE_S = 8
+"""For requests that are under way at the end."""
+_STREAM_GRACE_S = 0.5
+"""For streams: long enough to send what is queued to whoever reads."""
 _AGAIN_S = 0.2
 _MOST_HEAD_BYTES = 2**20
 """Of a request's first lines: a question may be a long paste."""
@@ -56,6 +63,16 @@ class _Server(uvicorn.Server):
         self.successor_wanted = True
         self.stop()
 
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Wait for what is under way, but not for streams that nobody reads."""
+        asyncio.get_running_loop().call_later(_STREAM_GRACE_S, self._end_streams)
+        await super().shutdown(sockets)
+
+    def _end_streams(self) -> None:
+        for connection in tuple(self.server_state.connections):
+            if isinstance(connection, Connection):
+                connection.end_stream()
+
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
         """Until the end of serving, SIGTERM and SIGINT mean ``stop``; a clean end is exit code 0."""
@@ -75,10 +92,7 @@ class _Server(uvicorn.Server):
 def serve(settings: Settings) -> None:
     """Run the worker until it is told to end. Errors: ``Unavailable`` with the reason when it cannot start."""
     os.umask(0o077)
-    try:
-        listening = _bind(settings)
-    except OSError as error:
-        raise Unavailable(f"cannot listen on {settings.host}:{settings.port}: {error.strerror or error}") from error
+    listening = port.listen(settings)
     with contextlib.closing(listening):
         successor_wanted = asyncio.run(_serve(settings, listening))
     if successor_wanted:
@@ -87,9 +101,10 @@ def serve(settings: Settings) -> None:
 
 async def _serve(settings: Settings, listening: socket.socket) -> bool:
     """Serve; whether a successor is to be started afterwards."""
+    asyncio.get_running_loop().set_exception_handler(_told)
     broadcaster = Broadcaster()
     services = Services(
-        version=importlib.metadata.version("claude-mem"),
+        version=__version__,
         data_dir=settings.data_dir,
         port=settings.port,
         broadcaster=broadcaster,
@@ -108,7 +123,7 @@ async def _serve(settings: Settings, listening: socket.socket) -> bool:
         if isinstance(error, MemError | OSError):
             services.failure = str(error)
         else:
-            services.failure = repr(error)
+            services.failure = f"a fault of the worker ({type(error).__name__}); its log tells where"
             _log.error("the worker ends", exc_info=error)
         server.stop()
 
@@ -124,9 +139,11 @@ async def _serve(settings: Settings, listening: socket.socket) -> bool:
             if services.opened is not None:
                 await services.store.close()
 
-    app = build(services, settings.host, lifespan)
+    app = build(services, settings.host, lifespan, token=settings.token, read_token=settings.read_token)
     config = uvicorn.Config(
         app,
+        http=Connection,
+        ws="none",
         log_config=None,
         access_log=False,
         timeout_graceful_shutdown=_GRACE_S,
@@ -146,11 +163,18 @@ async def _open(settings: Settings, services: Services, server: _Server) -> None
     store = await _opened(settings, services)
     if settings.demo:
         await _fill_with_demo(store, services.now_ms())
-    store.feed.subscribe(lambda changes: _tell(services.broadcaster, changes))
+    pace = Pace(services.broadcaster)
+    store.feed.subscribe(lambda changes: pace.put(_events(changes)))
     services.opened = (store, Engine(store))
     with _pid_file(settings, services.now_ms()):
         # Lists that were read while the index was incomplete are to be read again.
-        await store.catch_up(lambda: services.broadcaster.send({"type": "resync"}))
+        following = store.catch_up(lambda: services.broadcaster.send({"type": "resync"}))
+        tasks = [asyncio.create_task(pace.run()), asyncio.create_task(following)]
+        try:
+            await asyncio.gather(*tasks)  # neither ends of itself; what ends one ends the worker
+        finally:
+            for task in tasks:
+                task.cancel()
 
 
 async def _opened(settings: Settings, services: Services) -> Store:
@@ -168,11 +192,13 @@ async def _opened(settings: Settings, services: Services) -> Store:
         services.failure = None
 
 
-def _tell(broadcaster: Broadcaster, changes: Sequence[Change]) -> None:
-    for change in changes:
-        message = event(change)
-        if message is not None:
-            broadcaster.send(message)
+def _events(changes: Sequence[Change]) -> Iterator[dict[str, Any]]:
+    return (message for message in map(event, changes) if message is not None)
+
+
+def _told(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """What went wrong in a task that nobody waited for. Its own words are left out: they may quote a memory."""
+    _log.error("a task failed", exc_info=context.get("exception"))
 
 
 async def _fill_with_demo(store: Store, now_ms: int) -> None:
@@ -183,28 +209,12 @@ async def _fill_with_demo(store: Store, now_ms: int) -> None:
         await store.write(lambda connection: imports.import_batch(connection, batch))
 
 
-def _bind(settings: Settings) -> socket.socket:
-    """The listening socket. Bound by us, so that a taken port is known before anything is opened."""
-    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
-    # The protocol is named because asyncio sets TCP_NODELAY only on sockets that name it; without it an answer on a
-    # kept-alive connection waits 45 ms for the client's delayed acknowledgement.
-    listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    try:
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind((settings.host, settings.port))
-        listening.listen(512)
-    except OSError:
-        listening.close()
-        raise
-    return listening
-
-
 @contextlib.contextmanager
 def _pid_file(settings: Settings, now_ms: int) -> Iterator[None]:
     """`worker.pid` in the original's form, for as long as we serve; not a lock, the port is."""
-    file = settings.data_dir / "worker.pid"
+    file = pid_file(settings)
     content = {"pid": os.getpid(), "port": settings.port, "startedAt": iso_utc(now_ms)}
-    token = _start_token()
+    token = start_token(os.getpid())
     written = msgspec.json.format(msgspec.json.encode(content | ({"startToken": token} if token else {})), indent=2)
     with contextlib.suppress(OSError):
         file.write_bytes(written)
@@ -214,11 +224,3 @@ def _pid_file(settings: Settings, now_ms: int) -> Iterator[None]:
         with contextlib.suppress(OSError):
             if file.read_bytes() == written:
                 file.unlink()
-
-
-def _start_token() -> str | None:
-    """When this process began, in the kernel's ticks: a pid that was given to another process is told by it."""
-    try:
-        return Path("/proc/self/stat").read_text("utf-8").rpartition(")")[2].split()[19]
-    except (OSError, IndexError):
-        return None

@@ -9,6 +9,7 @@ from starlette.middleware import Middleware
 from starlette.types import ASGIApp
 
 from worker.api import errors, openapi
+from worker.api.access import Access
 from worker.api.boundary import Boundary
 from worker.api.endpoint import Endpoint, table
 from worker.api.routes import (
@@ -44,12 +45,23 @@ def endpoints(services: Services) -> list[Endpoint]:
 
 
 def build(
-    services: Services, host: str, lifespan: Callable[[Starlette], AbstractAsyncContextManager[None]] | None = None
+    services: Services,
+    host: str,
+    lifespan: Callable[[Starlette], AbstractAsyncContextManager[None]] | None = None,
+    *,
+    token: str = "",
+    read_token: str = "",
 ) -> ASGIApp:
-    """The application. host: the name or address it is bound to, which requests may name beside the local ones."""
+    """The application.
+
+    host: the name or address it is bound to, which requests may name beside the local ones. token: what every
+    request must carry; read_token: with which one may read.
+    """
+    listed = endpoints(services)
+    access = Access(token, read_token, frozenset(one.path for one in listed if one.method == "POST" and one.reads))
     return Starlette(
-        routes=table(endpoints(services)),
-        middleware=[Middleware(Boundary, host=host)],
+        routes=table(listed),
+        middleware=[Middleware(Boundary, host=host, access=access)],
         exception_handlers={
             MemError: errors.told,
             HTTPException: errors.refused,

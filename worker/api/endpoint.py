@@ -4,7 +4,6 @@ What a query string holds beyond the described parameters is answered as if it w
 named in a header of the answer.
 """
 
-import ipaddress
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -14,13 +13,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from worker.api.access import TRUSTED
 from worker.api.params import Param
+from worker.api.peer import is_of_this_machine
 from worker.contract.errors import Forbidden, MemError
 
 IGNORED = "X-Claude-Mem-Ignored"
 """Header of an answer: query parameters that play no part, percent-encoded, comma between them."""
 _MOST_IGNORED = 20
-_FORWARDED = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +29,9 @@ class Endpoint:
 
     answers: the types that a success may have; ``str`` for text of the media type. other: answers of another status.
     body: the type of the JSON body. errors: those that nothing else in the description implies.
-    local: only for programs of this machine, even where the worker listens to others.
+    local: only for programs of this machine, even where the worker listens to others. writes: the same, unless the
+    request carries the token that may do all.
+    reads: a POST that changes nothing, so that a token which may only read will do.
     """
 
     method: str
@@ -43,6 +45,8 @@ class Endpoint:
     other: Mapping[int, Any] | None = None
     media: str = "application/json"
     local: bool = False
+    writes: bool = False
+    reads: bool = False
 
     @property
     def known(self) -> frozenset[str]:
@@ -64,7 +68,7 @@ def _run(methods: Mapping[str, Endpoint]) -> Callable[[Request], Awaitable[Respo
     async def run(request: Request) -> Response:
         method = "GET" if request.method == "HEAD" else request.method
         endpoint = methods[method]
-        if endpoint.local:
+        if endpoint.local or (endpoint.writes and TRUSTED not in request.scope):
             _refuse_others(request)
         response = await endpoint.run(request)
         ignored = [name for name in request.query_params if name not in known[method]]
@@ -77,15 +81,5 @@ def _run(methods: Mapping[str, Endpoint]) -> Callable[[Request], Awaitable[Respo
 
 def _refuse_others(request: Request) -> None:
     """Errors: ``Forbidden`` for a program of another machine, and for one that may stand behind a proxy."""
-    remote = request.client is not None and not _is_loopback(request.client.host)
-    if remote or any(name in request.headers for name in _FORWARDED):
+    if not is_of_this_machine(request.client and request.client.host, request.headers):
         raise Forbidden("only programs of this machine may ask this")
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        address = ipaddress.ip_address(host)
-    except ValueError:
-        return False
-    mapped = getattr(address, "ipv4_mapped", None)
-    return (mapped or address).is_loopback

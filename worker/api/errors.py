@@ -14,6 +14,7 @@ STATUS: dict[type[MemError], int] = {
     errors.Invalid: 422,
     errors.NotFound: 404,
     errors.Conflict: 409,
+    errors.Unauthorized: 401,
     errors.Forbidden: 403,
     errors.TooLarge: 413,
     errors.WrongType: 415,
@@ -27,6 +28,8 @@ _log = logging.getLogger("worker.api")
 def response_for(error: MemError) -> Response:
     """The answer that tells an error."""
     response = respond(error.problem(), STATUS.get(type(error), 500))
+    if isinstance(error, errors.Unauthorized):
+        response.headers["WWW-Authenticate"] = "Bearer"
     if error.retry_after_s is not None:
         response.headers["Retry-After"] = str(max(1, round(error.retry_after_s)))
     return response

@@ -17,6 +17,10 @@ from worker.contract.errors import MemError, Problem
 
 _ABOUT = "The memory of coding agents: search for an index, look at the timeline around a hit, fetch a few in full."
 _PATH_ID = {"type": "integer", "minimum": 1, "maximum": 2**62}
+_TOKENS = {
+    "bearer": {"type": "http", "scheme": "bearer", "description": "CLAUDE_MEM_API_TOKEN, where the worker has one."},
+    "key": {"type": "apiKey", "in": "header", "name": "X-Api-Key", "description": "The same in another header."},
+}
 _STATUS_WORDS = {200: "The answer.", 503: "Not served now."}
 
 
@@ -43,7 +47,8 @@ def document(endpoints: Sequence[Endpoint], version: str) -> dict[str, Any]:
         "openapi": "3.1.0",
         "info": {"title": "claude-mem worker", "version": version, "description": _ABOUT},
         "paths": paths,
-        "components": {"schemas": components, "headers": {IGNORED: _ignored()}},
+        "components": {"schemas": components, "headers": {IGNORED: _ignored()}, "securitySchemes": _TOKENS},
+        "security": [{}, *({name: []} for name in _TOKENS)],
     }
 
 
@@ -89,7 +94,7 @@ def _operation(one: Endpoint, schema_of: dict[Any, Schema]) -> dict[str, Any]:
 
 def _errors(one: Endpoint, has_id: bool) -> list[type[MemError]]:
     """What may go wrong, by what the endpoint takes; everything may be refused or find the store closed."""
-    implied: list[type[MemError]] = [errors.Forbidden, errors.Unavailable, errors.Busy]
+    implied: list[type[MemError]] = [errors.Unauthorized, errors.Forbidden, errors.Unavailable, errors.Busy]
     if one.params or has_id:
         implied.append(errors.Invalid)
     if has_id:

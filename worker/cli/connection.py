@@ -31,4 +31,4 @@ def started(where: Settings) -> Health:
 def client(where: Settings) -> QuickClient:
     """A sender for a worker that serves. Errors: as ``launch.ensure``."""
     started(where)
-    return QuickClient(where.host, where.port, timeout_s=where.timeout_s)
+    return QuickClient(where.host, where.port, timeout_s=where.timeout_s, token=where.credential)

@@ -25,11 +25,17 @@ _IDLE_S = 3.0
 class WorkerClient:
     """Sends calls to one worker. Use as an async context manager, or ``close`` it.
 
-    transport: for tests, an ASGI app in place of a socket.
+    token: the worker's, if it wants one. transport: for tests, an ASGI app in place of a socket.
     """
 
     def __init__(
-        self, host: str, port: int, *, timeout_s: float = 30.0, transport: httpx.AsyncBaseTransport | None = None
+        self,
+        host: str,
+        port: int,
+        *,
+        timeout_s: float = 30.0,
+        token: str = "",
+        transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
         host = dialled(host)
         self._where = f"{host}:{port}"
@@ -37,6 +43,7 @@ class WorkerClient:
         self._timeout_s = timeout_s
         self._http = httpx.AsyncClient(
             base_url=f"http://{authority}:{port}",
+            headers={"Authorization": f"Bearer {token}"} if token else None,
             timeout=timeout_s,
             transport=transport,
             trust_env=False,

@@ -56,8 +56,14 @@ class Conflict(MemError):
     code = "conflict"
 
 
+class Unauthorized(MemError):
+    """The request carries no token that this worker knows."""
+
+    code = "unauthorized"
+
+
 class Forbidden(MemError):
-    """The caller comes from somewhere that may not ask."""
+    """The caller comes from somewhere that may not ask, or its token may only read."""
 
     code = "forbidden"
 
@@ -101,7 +107,8 @@ class Unreachable(MemError):
 _BY_CODE: dict[str, type[MemError]] = {
     kind.code: kind
     for kind in (
-        Invalid, NotFound, Conflict, Forbidden, TooLarge, WrongType, Busy, Unavailable, TimedOut, Unreachable,
+        Invalid, NotFound, Conflict, Unauthorized, Forbidden, TooLarge, WrongType, Busy, Unavailable, TimedOut,
+        Unreachable,
     )
 }  # fmt: skip
 

@@ -133,10 +133,16 @@ DEFAULTS: dict[str, str] = {
     "CLAUDE_MEM_SERVER_BETA_URL": "",
     "CLAUDE_MEM_SERVER_BETA_API_KEY": "",
     "CLAUDE_MEM_SERVER_BETA_PROJECT_ID": "",
+    # Of our own, unknown to the original.
+    "CLAUDE_MEM_API_TOKEN": "",
+    "CLAUDE_MEM_API_READ_TOKEN": "",
 }
 """Empty where the default depends on the machine; see ``settings_file``."""
 
-RESTART = frozenset(f"CLAUDE_MEM_{name}" for name in ("WORKER_PORT", "WORKER_HOST", "DATA_DIR", "LOG_LEVEL"))
+RESTART = frozenset(
+    f"CLAUDE_MEM_{name}"
+    for name in ("WORKER_PORT", "WORKER_HOST", "DATA_DIR", "LOG_LEVEL", "API_TOKEN", "API_READ_TOKEN")
+)
 """Keys that a running worker has read and does not read again."""
 
 _MOST_CHARS = 10_000

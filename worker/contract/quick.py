@@ -18,10 +18,14 @@ _SHORTEST_S = 0.001
 
 
 class QuickClient:
-    """Sends calls one by one, a connection for each. host, port: the worker's. timeout_s: for a whole call."""
+    """Sends calls one by one, a connection for each.
 
-    def __init__(self, host: str, port: int, *, timeout_s: float = 30.0) -> None:
+    host, port: the worker's. timeout_s: for a whole call. token: the worker's, if it wants one.
+    """
+
+    def __init__(self, host: str, port: int, *, timeout_s: float = 30.0, token: str = "") -> None:
         self._host, self._port, self._timeout_s = dialled(host), port, timeout_s
+        self._headers = {"Accept": "application/json"} | ({"Authorization": f"Bearer {token}"} if token else {})
 
     def send(self, call: Call[T], *, timeout_s: float | None = None) -> T:
         """The answer. Errors: the ``MemError`` the worker told, ``Unreachable``, ``TimedOut``."""
@@ -42,7 +46,7 @@ class QuickClient:
     def _exchange(self, call: Call[T], allowed_s: float) -> tuple[int, bytes]:
         deadline = time.monotonic() + allowed_s
         path = call.path + ("?" + urlencode(call.params, errors="replace") if call.params else "")
-        headers = {"Accept": "application/json"} | ({"Content-Type": "application/json"} if call.body else {})
+        headers = self._headers | ({"Content-Type": "application/json"} if call.body else {})
         connection = http.client.HTTPConnection(self._host, self._port, timeout=max(_SHORTEST_S, allowed_s))
         try:
             connection.connect()

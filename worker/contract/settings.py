@@ -5,7 +5,7 @@ Precedence for each key: environment, then ``settings.json`` in the data directo
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,11 @@ _LOG_LEVELS = ("DEBUG", "INFO", "WARN", "ERROR", "SILENT")
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """data_dir: absolute. host, port: of the worker, for it and its clients alike. timeout_s: for one call."""
+    """data_dir: absolute. host, port: of the worker, for it and its clients alike. timeout_s: for one call.
+
+    token: what every request must carry; read_token: with which one may only read. Empty: none. Neither is shown
+    where the settings are.
+    """
 
     data_dir: Path
     host: str
@@ -27,6 +31,13 @@ class Settings:
     timeout_s: float = 30.0
     log_level: str = "INFO"
     demo: bool = False
+    token: str = field(default="", repr=False)
+    read_token: str = field(default="", repr=False)
+
+    @property
+    def credential(self) -> str:
+        """What a client sends: the token that may do most."""
+        return self.token or self.read_token
 
     @property
     def database(self) -> Path:
@@ -79,6 +90,8 @@ def load(environ: Mapping[str, str] | None = None, *, home: Path | None = None) 
         port=_number("CLAUDE_MEM_WORKER_PORT", value("WORKER_PORT", str(default_port())), 1024, 65535),
         timeout_s=_number("CLAUDE_MEM_API_TIMEOUT_MS", value("API_TIMEOUT_MS", "30000"), 500, 300_000) / 1000,
         log_level=level,
+        token=_token("CLAUDE_MEM_API_TOKEN", value("API_TOKEN", "")),
+        read_token=_token("CLAUDE_MEM_API_READ_TOKEN", value("API_READ_TOKEN", "")),
     )
 
 
@@ -105,6 +118,12 @@ def _host(key: str, text: str) -> str:
     if not host.isascii() or any(char in "/@[]?#" or char.isspace() for char in host):
         raise Invalid(f"{key} must be a host name or an address such as 127.0.0.1, not {text!r}", field=key)
     return "127.0.0.1" if host == "localhost" else host
+
+
+def _token(key: str, text: str) -> str:
+    if not (text.isascii() and text.isprintable()) or " " in text:
+        raise Invalid(f"{key} must be of visible ASCII characters, without blanks", field=key)
+    return text
 
 
 def _expand(path: str, home: Path) -> Path:

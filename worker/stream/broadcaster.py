@@ -13,53 +13,11 @@ from typing import Any
 
 import msgspec
 
-from worker.contract.sse import KEEP_ALIVE, Frame, encode
+from worker.contract.sse import Frame, encode
+from worker.stream.listener import Listener
 
-KEEP_ALIVE_S = 15.0
-_QUEUE = 4_096
 _REPLAY = 2_048
-
-
-class Listener:
-    """One open stream."""
-
-    def __init__(self) -> None:
-        self._frames: deque[bytes] = deque()
-        self._ready = asyncio.Event()
-        self._overrun = False
-        self._closed = False
-
-    def offer(self, frame: bytes) -> None:
-        """Queue a frame, or note that it did not fit."""
-        if len(self._frames) >= _QUEUE:
-            self._frames.clear()
-            self._overrun = True
-        if not self._overrun:
-            self._frames.append(frame)
-        self._ready.set()
-
-    def close(self) -> None:
-        """Let the reader finish what is queued, and end."""
-        self._closed = True
-        self._ready.set()
-
-    async def frames(self, resync: Callable[[], bytes]) -> AsyncIterator[bytes]:
-        """What was queued, in order; a comment when nothing comes for 15 s; until closed."""
-        while True:
-            # First of all, so that what is offered while a frame is being sent is not slept over.
-            self._ready.clear()
-            if self._overrun:
-                self._overrun = False
-                yield resync()
-            while self._frames:
-                yield self._frames.popleft()
-            if self._closed:
-                return
-            try:
-                async with asyncio.timeout(KEEP_ALIVE_S):
-                    await self._ready.wait()
-            except TimeoutError:
-                yield KEEP_ALIVE
+_REPLAY_BYTES = 16 * 2**20
 
 
 class Broadcaster:
@@ -68,7 +26,8 @@ class Broadcaster:
     def __init__(self, clock: Callable[[], float] = time.time) -> None:
         self._clock = clock
         self._listeners: set[Listener] = set()
-        self._recent: deque[tuple[int, bytes]] = deque(maxlen=_REPLAY)
+        self._recent: deque[tuple[int, bytes]] = deque()
+        self._recent_bytes = 0
         # Starting from the time keeps ids growing over restarts, so an id from before is known to be too old.
         self._last_id = int(clock() * 1000)
         self._closed = False
@@ -82,9 +41,21 @@ class Broadcaster:
         """Tell everybody, and keep it for those who come back soon."""
         self._last_id += 1
         frame = self._frame(event, self._last_id)
-        self._recent.append((self._last_id, frame))
+        self._keep(self._last_id, frame)
         for listener in self._listeners:
             listener.offer(frame)
+
+    @property
+    def crowded(self) -> bool:
+        """Whether a listener that reads has much to read."""
+        return any(listener.crowded for listener in self._listeners)
+
+    async def room(self, patience_s: float) -> None:
+        """Wait until every listener can take more, but no longer than ``patience_s`` for one that does not read."""
+        await asyncio.sleep(0)  # readers and requests have their turn
+        waited_for = [listener for listener in self._listeners if listener.crowded]
+        if waited_for:
+            await asyncio.gather(*(listener.relieved(patience_s) for listener in waited_for))
 
     @contextlib.contextmanager
     def listen(self, greeting: list[dict[str, Any]], after: int | None = None) -> Iterator[AsyncIterator[bytes]]:
@@ -106,12 +77,19 @@ class Broadcaster:
             yield listener.frames(self._resync)
         finally:
             self._listeners.discard(listener)
+            listener.close()
 
     def close(self) -> None:
         """End all streams, now and those still to come."""
         self._closed = True
         for listener in self._listeners:
             listener.close()
+
+    def _keep(self, number: int, frame: bytes) -> None:
+        self._recent.append((number, frame))
+        self._recent_bytes += len(frame)
+        while len(self._recent) > _REPLAY or (self._recent_bytes > _REPLAY_BYTES and len(self._recent) > 1):
+            self._recent_bytes -= len(self._recent.popleft()[1])
 
     def _resync(self) -> bytes:
         return self._frame({"type": "resync"}, self._last_id)

@@ -8,9 +8,10 @@ import pytest
 from tests.fakes import FakeClock
 from worker.contract.sse import KEEP_ALIVE, Decoder
 from worker.stream import broadcaster as module
+from worker.stream import listener
 from worker.stream.broadcaster import Broadcaster
 
-BOUND = module._QUEUE
+BOUND = listener.QUEUE
 
 
 async def take(coming: AsyncIterator[bytes], count: int) -> list[dict[str, Any]]:
@@ -123,7 +124,7 @@ async def test_resync_carries_the_id_to_go_on_from(broadcaster: Broadcaster) -> 
 
 
 async def test_quiet_stream_is_kept_alive(broadcaster: Broadcaster, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "KEEP_ALIVE_S", 0.01)
+    monkeypatch.setattr(listener, "KEEP_ALIVE_S", 0.01)
     with broadcaster.listen([]) as coming:
         async with asyncio.timeout(5):
             assert [await anext(coming), await anext(coming)] == [KEEP_ALIVE, KEEP_ALIVE]

@@ -54,11 +54,11 @@ def routes(services: Services) -> list[Endpoint]:
     return [
         Endpoint(
             method="POST", path=calls.BATCH, run=batch, summary="Observations in full; unknown ids are left out.",
-            answers=(list[Observation], list[dict[str, object]]), body=ObservationBatch,
+            answers=(list[Observation], list[dict[str, object]]), body=ObservationBatch, reads=True,
         ),
         Endpoint(
             method="POST", path=calls.SESSIONS_BATCH, run=sessions, summary="Sessions by memory id, newest first.",
-            answers=(list[SessionRow],), body=SessionBatch,
+            answers=(list[SessionRow],), body=SessionBatch, reads=True,
         ),
         Endpoint(
             method="GET", path=calls.OBSERVATIONS_BY_FILE, run=by_file,

@@ -28,7 +28,7 @@ def routes(services: Services) -> list[Endpoint]:
             run=lambda request: delete(request, kind),
             summary=f"Take the {kind.value} away for good; listeners of the stream are told.",
             answers=(Deleted,),
-            local=True,
+            writes=True,
         )
 
     return [

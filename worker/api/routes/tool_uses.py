@@ -65,6 +65,6 @@ def routes(services: Services) -> list[Endpoint]:
         ),
         Endpoint(
             method="POST", path=calls.TOOL_USES_BATCH, run=batch, answers=(list[ToolUse],), body=ToolUseBatch,
-            summary="Tool uses in full, newest first; unknown ids are left out.",
+            summary="Tool uses in full, newest first; unknown ids are left out.", reads=True,
         ),
     ]  # fmt: skip

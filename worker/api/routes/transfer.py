@@ -54,7 +54,7 @@ def routes(services: Services) -> list[Endpoint]:
             answers=(ImportResult,),
             params=(_DRY_RUN,),
             body=ImportBatch,
-            local=True,
+            writes=True,
         ),
         Endpoint(
             method="GET",

@@ -45,7 +45,7 @@ def routes(services: Services) -> list[Endpoint]:
             summary="Keep something worth remembering; the same twice is one record.",
             answers=(Saved,),
             body=StrictSave,
-            local=True,
+            writes=True,
         )
     ]
 
