@@ -2,7 +2,6 @@
 
 import argparse
 import contextlib
-import importlib.metadata
 import io
 import json
 import os
@@ -20,6 +19,7 @@ import anyio
 from worker.contract import launch, settings
 from worker.contract.errors import MemError
 from worker.contract.settings import Settings
+from worker.contract.version import __version__
 
 _PARENT_CHECK_S = 30.0
 _LAST_WORDS_S = 1.5
@@ -134,7 +134,7 @@ async def _serve(where: Settings, messages: Input, answers: Output) -> None:
     from worker.contract.client import WorkerClient
 
     async with WorkerClient(where.host, where.port, timeout_s=where.timeout_s, token=where.credential) as client:
-        server = build(Link(partial(launch.ensure, where), client), importlib.metadata.version("claude-mem"))
+        server = build(Link(partial(launch.ensure, where), client), __version__)
         lines = Lines(io.BufferedReader(messages), encoding="utf-8", errors="replace")
         buffer = io.BufferedWriter(answers)  # type: ignore[type-var]
         out = io.TextIOWrapper(buffer, encoding="utf-8", errors="replace", newline="\n")

@@ -1,125 +1,108 @@
-"""The worker's log: a file for each UTC day, in the original's line form, readable by its owner alone.
+"""The worker's log: written to the files of ``contract.log_files``, readable by their owner alone.
 
-Read back from its end over as many days as it takes, in bounded memory.
+It never holds what a memory or a question says: of an exception only its kind and where it was raised are written, for
+its words may quote either.
 """
 
 import logging
 import os
-from collections import deque
-from collections.abc import Iterator
-from dataclasses import dataclass
-from datetime import UTC, datetime
+import traceback
 from pathlib import Path
+from types import TracebackType
+
+from worker.contract.log_files import day_file, newest_first, next_full_name
 
 _LEVELS = {"DEBUG": logging.DEBUG, "INFO": logging.INFO, "WARN": logging.WARNING, "ERROR": logging.ERROR}
 _SILENT = logging.CRITICAL + 1
-_PATTERN = "claude-mem-[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9].log"
-_BLOCK = 1 << 16
-_MOST_BYTES = 8 << 20
-"""Of an answer; the oldest lines are left out."""
+_FORM = "[%(asctime)s.%(msecs)03d] [%(levelname)-5s] [%(name)-6s] %(message)s"
+_MOST_FILE_BYTES = 4 * 2**20
+_MOST_FILES = 30
+
+_Told = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
 
 
-class _DailyFile(logging.Handler):
-    """Appends each line to the file of its day, so a worker that runs over midnight goes on in the next file."""
+class Discreet(logging.Formatter):
+    """Lines of the original's form; tracebacks without the words of the exceptions."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self) -> None:
+        super().__init__(_FORM, datefmt="%Y-%m-%d %H:%M:%S")
+
+    def formatMessage(self, record: logging.LogRecord) -> str:
+        """One line, whatever is said."""
+        return super().formatMessage(record).replace("\r", "\\r").replace("\n", "\\n")
+
+    def formatException(self, ei: _Told) -> str:
+        """Kinds of the exceptions and the places they passed, the first cause first."""
+        told: list[str] = []
+        error, seen = ei[1], set[int]()
+        while error is not None and id(error) not in seen:
+            seen.add(id(error))
+            frames = traceback.extract_tb(error.__traceback__)
+            places = [f"  {frame.filename}:{frame.lineno} in {frame.name}" for frame in frames]
+            told.insert(0, "\n".join([*places, kind(error)]))
+            error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+        return "\n".join(told)
+
+
+def kind(error: BaseException) -> str:
+    """What an exception is, without its words: `OSError (ENOSPC)`, `OperationalError (SQLITE_BUSY)`."""
+    detail = getattr(error, "sqlite_errorname", None)
+    if isinstance(error, OSError) and error.errno is not None:
+        detail = os.strerror(error.errno)
+    return type(error).__name__ + (f" ({detail})" if detail else "")
+
+
+class DailyFile(logging.Handler):
+    """Appends each line to the file of its day, so a worker that runs over midnight goes on in the next file.
+
+    A file that is full gets a number and makes room; of all files the newest 30 are kept.
+    """
+
+    def __init__(self, folder: Path, *, most_bytes: int = _MOST_FILE_BYTES, most_files: int = _MOST_FILES) -> None:
         super().__init__()
         self._folder = folder
+        self._most_bytes = most_bytes
+        self._most_files = most_files
+        self._last: Path | None = None
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write one record; a log that cannot be written must not stop the work."""
         try:
-            day = datetime.fromtimestamp(record.created, UTC).date().isoformat()
-            with open(self._folder / f"claude-mem-{day}.log", "a", encoding="utf-8", errors="replace") as file:
-                file.write(self.format(record) + "\n")
+            file = day_file(self._folder, record.created)
+            handle = os.open(file, os.O_CREAT | os.O_APPEND | os.O_WRONLY, 0o600)
+            with os.fdopen(handle, "a", encoding="utf-8", errors="replace") as stream:
+                stream.write(self.format(record) + "\n")
+                full = stream.tell() >= self._most_bytes
+            if full:
+                self._make_room(file)
+            if full or file != self._last:
+                self._last = file
+                self._drop_old()
         except OSError:
-            self.handleError(record)
+            pass
+
+    def _make_room(self, file: Path) -> None:
+        file.rename(next_full_name(file))
+
+    def _drop_old(self) -> None:
+        for file in newest_first(self._folder)[self._most_files :]:
+            file.unlink(missing_ok=True)
 
 
 def open_log(folder: Path, level: str) -> None:
     """Send what is logged to files in ``folder``. Errors: ``OSError`` when it cannot be made."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    handler = _DailyFile(folder)
-    handler.setFormatter(
-        logging.Formatter(
-            "[%(asctime)s.%(msecs)03d] [%(levelname)-5s] [%(name)-6s] %(message)s", datefmt="%Y-%m-%d %H:%M:%S"
-        )
-    )
+    handler = DailyFile(folder)
+    handler.setFormatter(Discreet())
     root = logging.getLogger()
     root.addHandler(handler)
     root.setLevel(_LEVELS.get(level, _SILENT))
 
 
-@dataclass(frozen=True, slots=True)
-class Tail:
-    """lines: oldest first. path: of the newest file, or where today's would be. total: lines of the files looked at."""
-
-    lines: tuple[str, ...]
-    path: Path
-    exists: bool
-    total: int
-
-
-def tail(folder: Path, most: int, now_s: float) -> Tail:
-    """The last ``most`` lines, from the newest day back. Errors: ``OSError`` for a file that cannot be read."""
-    files = _newest_first(folder)
-    if not files:
-        day = datetime.fromtimestamp(now_s, UTC).date().isoformat()
-        return Tail((), folder / f"claude-mem-{day}.log", exists=False, total=0)
-    kept: deque[bytes] = deque()
-    size = total = 0
-    for file in files:
-        total += _count(file)
-        for line in _backwards(file):
-            if len(kept) == most or size + len(line) > _MOST_BYTES:
-                break
-            kept.appendleft(line)
-            size += len(line) + 1
-        else:
-            continue
-        break
-    return Tail(tuple(line.decode("utf-8", "replace") for line in kept), files[0], exists=True, total=total)
-
-
 def clear(folder: Path) -> tuple[int, Path | None]:
     """Empty the log of every day; how many files that were, and the newest. Errors: ``OSError``."""
-    files = _newest_first(folder)
+    files = newest_first(folder)
     for file in files:
         # Emptied, not deleted: the worker goes on writing to today's.
         os.truncate(file, 0)
     return len(files), files[0] if files else None
-
-
-def _newest_first(folder: Path) -> list[Path]:
-    return sorted((file for file in folder.glob(_PATTERN) if file.is_file()), reverse=True)
-
-
-def _count(file: Path) -> int:
-    lines, last = 0, b"\n"
-    with file.open("rb") as stream:
-        while block := stream.read(_BLOCK):
-            lines += block.count(b"\n")
-            last = block[-1:]
-    return lines if last == b"\n" else lines + 1
-
-
-def _backwards(file: Path) -> Iterator[bytes]:
-    """The lines of a file from its end, without their line breaks. A line longer than an answer comes in pieces."""
-    with file.open("rb") as stream:
-        at = stream.seek(0, os.SEEK_END)
-        rest, first = b"", True
-        while at:
-            start = max(0, at - _BLOCK)
-            stream.seek(start)
-            head, *lines = (stream.read(at - start) + rest).split(b"\n")
-            at = start
-            for line in reversed(lines):
-                if not (first and not line):  # what stands behind the last line break is no line
-                    yield line
-                first = False
-            rest = head
-            if len(rest) > _MOST_BYTES:
-                yield rest
-                rest = b""
-        if rest or not first:
-            yield rest

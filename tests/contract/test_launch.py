@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.mcp.fake_worker import FakeWorker, environment, serving, stop_started
-from worker.contract import launch, settings
+from worker.contract import launch, process, settings
 from worker.contract.errors import Conflict, TimedOut, Unavailable
 from worker.contract.settings import Settings
 
@@ -63,9 +63,9 @@ def lock(where: Settings, content: object, *, age_s: float = 0) -> Path:
 
 
 def dead_pid() -> int:
-    with subprocess.Popen(["true"]) as process:
-        process.wait()
-    return process.pid
+    with subprocess.Popen(["true"]) as ended:
+        ended.wait()
+    return ended.pid
 
 
 def test_nobody_there(where: Settings) -> None:
@@ -136,14 +136,14 @@ def test_waits_until_the_database_is_open(where: Settings, monkeypatch: pytest.M
 
 
 @pytest.mark.parametrize("left", [None, {"pid": 0}])
-def test_ten_at_once_start_one(where: Settings, left: dict[str, int] | None) -> None:
+def test_twenty_at_once_start_one(where: Settings, left: dict[str, int] | None) -> None:
     """R107: also when a lock of a dead process is in the way."""
     if left is not None:
         lock(where, {"pid": dead_pid()})
     command = [sys.executable, "-c", ENSURE]
-    processes = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(10)]
-    told = {process.communicate(timeout=30)[0].strip() for process in processes}
-    assert [process.returncode for process in processes] == [0] * 10
+    processes = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(20)]
+    told = {one.communicate(timeout=30)[0].strip() for one in processes}
+    assert [one.returncode for one in processes] == [0] * 20
     assert told == {str(pid) for pid in starts(where)}
     assert len(told) == 1
 
@@ -196,7 +196,7 @@ def test_a_pid_file_of_another_process(where: Settings) -> None:
         (where.data_dir / "worker.pid").write_text(
             json.dumps({"pid": other.pid, "port": where.port, "startToken": "1"})
         )
-        assert launch.recorded_pid(where) is None
+        assert process.recorded_pid(where) is None
         assert launch.ensure(where).pid == starts(where)[0] != other.pid
         other.kill()
 
@@ -206,21 +206,21 @@ def test_a_pid_file_that_says_nothing(where: Settings, content: str | None) -> N
     if content is not None:
         where.data_dir.mkdir()
         (where.data_dir / "worker.pid").write_text(content)
-    assert launch.recorded_pid(where) is None
+    assert process.recorded_pid(where) is None
 
 
 def test_the_recorded_process(where: Settings) -> None:
     health = launch.ensure(where)
-    assert launch.recorded_pid(where) == health.pid
+    assert process.recorded_pid(where) == health.pid
 
 
 def test_a_process_that_nobody_collected_is_not_alive() -> None:
     """R103."""
-    with subprocess.Popen(["true"]) as process:
-        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
-        assert not launch.alive(process.pid)
-    assert not launch.alive(2**40)
-    assert launch.alive(1)
+    with subprocess.Popen(["true"]) as ended:
+        os.waitid(os.P_PID, ended.pid, os.WEXITED | os.WNOWAIT)
+        assert not process.alive(ended.pid)
+    assert not process.alive(2**40)
+    assert process.alive(1)
 
 
 def test_a_folder_that_cannot_be_made(where: Settings) -> None:

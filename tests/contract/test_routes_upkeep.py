@@ -8,8 +8,7 @@ import pytest
 from tests.contract.edge import Edge, served
 from tests.factories import make_batch, observation_row, session_row
 from tests.processes import running_worker, wait_for
-from worker import log
-from worker.contract import calls
+from worker.contract import calls, log_files
 from worker.contract.errors import Unavailable, Unreachable
 
 TOOLS = "CLAUDE_MEM_SKIP_TOOLS"
@@ -118,11 +117,11 @@ def test_the_end_of_a_long_log_is_read_in_bounded_memory(tmp_path: Path) -> None
         for number in range(60_000):
             stream.write(f"{number} {'ü' * 100}\n")
         stream.write("x" * 20_000_000)
-    assert log.tail(tmp_path, 10, 0).lines == ()
+    assert log_files.tail(tmp_path, 10, 0).lines == ()
     with file.open("a") as stream:
         stream.write("\n\n" + "last\n" * 3)
-    assert log.tail(tmp_path, 4, 0).lines == ("", "last", "last", "last")
-    whole = log.tail(tmp_path, 10_000, 0)
+    assert log_files.tail(tmp_path, 4, 0).lines == ("", "last", "last", "last")
+    whole = log_files.tail(tmp_path, 10_000, 0)
     assert (len(whole.lines), whole.total) == (4, 60_005)
 
 
@@ -131,7 +130,7 @@ def test_the_end_of_a_long_log_is_read_in_bounded_memory(tmp_path: Path) -> None
 def test_the_end_of_a_log_is_its_last_lines(tmp_path: Path, text: str, lines: int) -> None:
     (tmp_path / "claude-mem-2026-03-04.log").write_text(text)
     expected = text.split("\n")[: -1 if text.endswith("\n") or not text else None]
-    tail = log.tail(tmp_path, lines, 0)
+    tail = log_files.tail(tmp_path, lines, 0)
     assert list(tail.lines) == expected[-lines:]
     assert tail.total == len(expected)
 

@@ -1,7 +1,7 @@
 """What the light programs load, seen in real processes: the linter cannot see a deferred import.
 
 Deferred imports of the tree, and what each saves:
-``worker.cli.main``: importlib.metadata (35 ms, for --version alone), difflib (6 ms, for a mistyped command alone);
+``worker.cli.main``: worker.contract.version (for --version alone), difflib (6 ms, for a mistyped command alone);
 ``mcp_bridge.__main__``: mcp, mcp_bridge.server, worker.contract.client (600 ms and more, for a bad flag or --help).
 """
 
@@ -33,7 +33,7 @@ LIST = (
     "print('\\n'.join(['', '--', str(code), *sys.modules]))"
 )
 DEFERRED = {
-    ("worker/cli/main.py", "importlib.metadata"),
+    ("worker/cli/main.py", "worker.contract.version"),
     ("worker/cli/main.py", "difflib"),
     ("mcp_bridge/__main__.py", "mcp.server.stdio"),
     ("mcp_bridge/__main__.py", "mcp_bridge.server"),

@@ -11,7 +11,7 @@ import pytest
 
 from tests.mcp.fake_worker import STATS, FakeWorker, environment, serving, stop_started
 from tests.parts.test_cli import run
-from worker.contract import calls, launch
+from worker.contract import calls, process
 from worker.contract.curation import Save
 from worker.contract.quick import QuickClient
 
@@ -42,10 +42,10 @@ def test_start_status_restart_stop(env: dict[str, str]) -> None:
     assert (facts["observations"], facts["summaries"], facts["prompts"]) == (1012, 2, 4)
     assert run(env, "worker", "restart").stdout.startswith("worker restarted\n")
     first, second = pids(env)
-    assert not launch.alive(first)
+    assert not process.alive(first)
     stopped = run(env, "worker", "stop", "--json")
     assert (stopped.returncode, json.loads(stopped.stdout)["did"]) == (0, "stopped")
-    assert not launch.alive(second)
+    assert not process.alive(second)
     again = run(env, "worker", "stop")
     assert (again.returncode, again.stdout.splitlines()[0]) == (0, "worker not running")
 
@@ -90,14 +90,15 @@ def test_a_port_held_by_another_is_3_and_tells_who(env: dict[str, str]) -> None:
 def test_a_worker_that_does_not_hear_is_terminated(env: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     """Only because its pid file names it."""
     from worker.cli import daemon
+    from worker.contract import ending
 
     for name, value in {**env, "FAKE_WORKER": "deaf"}.items():
         monkeypatch.setenv(name, value)
-    monkeypatch.setattr(daemon, "_LEAVE_S", 0.3)
+    monkeypatch.setattr(ending, "_LEAVE_S", 0.3)
     assert run({**env, "FAKE_WORKER": "deaf"}, "worker", "start").returncode == 0
     (pid,) = pids(env)
     assert daemon.main(["worker", "stop"]) == 0
-    assert not launch.alive(pid)
+    assert not process.alive(pid)
 
 
 def test_another_process_under_the_recorded_id_is_left_alone(env: dict[str, str]) -> None:
@@ -143,5 +144,5 @@ def test_the_real_worker(env: dict[str, str]) -> None:
         health = worker.send(calls.health())
     finally:
         assert run(env, "worker", "stop").returncode == 0
-    assert not launch.alive(health.pid)
+    assert not process.alive(health.pid)
     assert run(env, "worker", "status").returncode == 1

@@ -57,5 +57,7 @@ async def refused(request: Request, error: Exception) -> Response:
 
 async def unexpected(request: Request, error: Exception) -> Response:
     """A fault of ours: logged, not shown."""
-    _log.error("%s %s failed", request.method, request.url.path, exc_info=error)
+    route = request.scope.get("route")
+    # Of the path only its form: the path itself is what somebody typed.
+    _log.error("%s %s failed", request.method, getattr(route, "path", "a request"), exc_info=error)
     return respond(Problem("the worker failed on this request; its log tells why", "internal"), 500)

@@ -4,11 +4,14 @@ import threading
 
 from worker.cli.printing import note
 from worker.contract import launch, settings
+from worker.contract.errors import TimedOut
 from worker.contract.quick import QuickClient
 from worker.contract.settings import Settings
 from worker.contract.status import Health
 
 _PATIENCE_S = 1.0
+_FIRST_LOOK_S = 0.7
+"""Long for a worker that is well; whoever waits longer is told for what."""
 
 
 def chosen(*, demo: bool) -> Settings:
@@ -17,15 +20,30 @@ def chosen(*, demo: bool) -> Settings:
     return mine.for_demo() if demo else mine
 
 
+def found(where: Settings) -> Health | None:
+    """Our worker, None if nobody answers; says so when the port is silent at first. Errors: as ``launch.find``."""
+    try:
+        return launch.find(where, timeout_s=_FIRST_LOOK_S)
+    except TimedOut:
+        note(f"port {where.port} takes connections but nothing answers yet; waiting a little longer...")
+    return launch.find(where)
+
+
 def started(where: Settings) -> Health:
     """The worker, started if need be; says so when it takes more than a second. Errors: as ``launch.ensure``."""
-    patience = threading.Timer(_PATIENCE_S, note, ["waiting for the worker to start..."])
+    patience = threading.Timer(_PATIENCE_S, _say_what_is_waited_for, [where])
     patience.daemon = True
     patience.start()
     try:
         return launch.ensure(where)
     finally:
         patience.cancel()
+
+
+def _say_what_is_waited_for(where: Settings) -> None:
+    silent = launch.takes_connections(where)
+    what = f"the worker on port {where.port} to answer" if silent else "the worker to start"
+    note(f"waiting for {what}...")
 
 
 def client(where: Settings) -> QuickClient:

@@ -1,24 +1,19 @@
-"""`worker start|stop|restart|status`."""
+"""`worker start|stop|restart|status|logs`."""
 
 import argparse
-import contextlib
-import importlib.metadata
-import os
-import signal
-import time
 from collections.abc import Callable, Mapping, Sequence
 
-from worker.cli import exits
-from worker.cli.connection import chosen, started
+from worker.cli import exits, log_lines
+from worker.cli.connection import chosen, found, started
 from worker.cli.printing import failed, note, say, say_json
-from worker.contract import calls, launch
-from worker.contract.errors import Conflict, MemError, TimedOut, Unavailable, Unreachable
+from worker.contract import calls, ending
+from worker.contract.errors import MemError, TimedOut
+from worker.contract.process import recorded_pid
 from worker.contract.quick import QuickClient
 from worker.contract.settings import Settings
 from worker.contract.status import Health, Stats
+from worker.contract.version import __version__
 
-_LEAVE_S = 10.0
-_POLL_S = 0.05
 _ANSWER_S = 5.0
 
 Facts = Mapping[str, object]
@@ -28,15 +23,19 @@ def main(argv: Sequence[str]) -> int:
     """Run `worker ACTION`; gives the exit code."""
     parser = argparse.ArgumentParser(
         prog="claude-mem worker",
-        description="Start, stop, restart or ask after the worker that keeps the memory.",
+        description="Start, stop, restart or ask after the worker that keeps the memory, or read its log.",
         epilog=exits.TOLD,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    parser.add_argument("action", choices=("start", "stop", "restart", "status"))
+    parser.add_argument("action", choices=("start", "stop", "restart", "status", "logs"))
     parser.add_argument("--demo", action="store_true", help="the worker of the demo memory")
     parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument("-n", "--lines", type=_count, help="with logs: how many of the latest lines (default: 50)")
+    parser.add_argument("-f", "--follow", action="store_true", help="with logs: and those that come, until Ctrl-C")
     args = parser.parse_args(argv[1:])
+    if args.action != "logs" and (args.follow or args.lines is not None):
+        parser.error("--lines and --follow are for logs")
     actions: dict[str, Callable[[Settings], Facts]] = {
         "start": _start,
         "stop": _stop,
@@ -44,7 +43,12 @@ def main(argv: Sequence[str]) -> int:
         "status": _status,
     }
     try:
-        facts = actions[args.action](chosen(demo=args.demo))
+        where = chosen(demo=args.demo)
+        if args.action == "logs":
+            return log_lines.show(
+                where, 50 if args.lines is None else args.lines, follow=args.follow, as_json=args.json
+            )
+        facts = actions[args.action](where)
     except MemError as error:
         if args.json:
             say_json({"running": False, "problem": error.message})
@@ -54,7 +58,7 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _start(where: Settings) -> Facts:
-    before = launch.find(where)
+    before = found(where)
     return {"did": "already running" if before else "started", **_running(where, started(where))}
 
 
@@ -64,55 +68,26 @@ def _restart(where: Settings) -> Facts:
 
 
 def _status(where: Settings) -> Facts:
-    health = launch.find(where)
+    health = found(where)
     if health is None:
         return {"did": "not running", "running": False, "url": where.url, "data_dir": str(where.data_dir)}
     return {"did": "running", **_running(where, health), **_counts(where)}
 
 
 def _stop(where: Settings) -> Facts:
-    recorded = launch.recorded_pid(where)
-    health: Health | None = None
+    told = {"running": False, "url": where.url, "data_dir": str(where.data_dir)}
     try:
-        health = launch.find(where)
+        health = found(where)
     except TimedOut as error:
         # A worker that hangs is still ours to end, if its pid file says for certain which process it is.
-        if recorded is None:
+        if recorded_pid(where) is None:
             raise
         note(error.message)
+        health = None
     else:
         if health is None:
-            return {"did": "not running", "running": False, "url": where.url, "data_dir": str(where.data_dir)}
-    pid = health.pid if health else recorded or 0
-    if health is not None:
-        with contextlib.suppress(Unreachable, TimedOut):  # gone before it answered, or stuck: seen below
-            QuickClient(where.host, where.port).send(calls.shutdown(), timeout_s=_ANSWER_S)
-    if (health is None or not _left(where, pid)) and pid == recorded:
-        note(f"the worker (pid {pid}) did not end by itself; terminating it")
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGTERM)
-    if not _left(where, pid):
-        raise Unavailable(f"the worker (pid {pid}) is still there after {_LEAVE_S:g} s")
-    return {"did": "stopped", "running": False, "pid": pid, "url": where.url, "data_dir": str(where.data_dir)}
-
-
-def _left(where: Settings, pid: int) -> bool:
-    """Whether the process is gone and nobody of ours answers on the port, given some time."""
-    deadline = time.monotonic() + _LEAVE_S
-    while launch.alive(pid) or _answers(where):
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(_POLL_S)
-    return True
-
-
-def _answers(where: Settings) -> bool:
-    try:
-        return launch.find(where, timeout_s=1.0) is not None
-    except TimedOut:
-        return True
-    except Conflict:  # somebody else was waiting for the port
-        return False
+            return {"did": "not running", **told}
+    return {"did": "stopped", "pid": ending.end(where, health, note), **told}
 
 
 def _running(where: Settings, health: Health) -> Facts:
@@ -129,12 +104,14 @@ def _running(where: Settings, health: Health) -> Facts:
 
 def _counts(where: Settings) -> Facts:
     try:
-        stats: Stats = QuickClient(where.host, where.port).send(calls.stats(), timeout_s=_ANSWER_S)
+        client = QuickClient(where.host, where.port, token=where.credential)
+        stats: Stats = client.send(calls.stats(), timeout_s=_ANSWER_S)
     except MemError as error:
         return {"problem": error.message}
     held = stats.database
-    mine = importlib.metadata.version("claude-mem")
-    way_out = f"the worker is of another version than this program ({mine}); `claude-mem worker restart` renews it"
+    way_out = (
+        f"the worker is of another version than this program ({__version__}); `claude-mem worker restart` renews it"
+    )
     return {
         "version": stats.worker.version,
         "observations": held.observations,
@@ -142,7 +119,7 @@ def _counts(where: Settings) -> Facts:
         "prompts": held.prompts,
         "sessions": held.sessions,
         "database_bytes": held.size,
-        **({} if stats.worker.version == mine else {"problem": way_out}),
+        **({} if stats.worker.version == __version__ else {"problem": way_out}),
     }
 
 
@@ -153,6 +130,12 @@ def _told(facts: Facts) -> str:
         if name not in _MUTE:
             rows.append(f"  {label.replace('_', ' '):<13} {value} {unit}".rstrip())
     return "\n".join(rows)
+
+
+def _count(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) < 8):
+        raise argparse.ArgumentTypeError(f"must be a whole number from 0, not {text!r}")
+    return int(text)
 
 
 _MUTE = ("did", "running", "ready", "port")

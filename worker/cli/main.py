@@ -11,7 +11,7 @@ from worker.cli import exits
 _COMMANDS = {
     "tui": ("tui.__main__", "the memory in a terminal app"),
     "mcp": ("mcp_bridge.__main__", "MCP server on standard input and output, for agents"),
-    "worker": ("worker.cli.daemon", "start, stop, restart or ask after the worker"),
+    "worker": ("worker.cli.daemon", "start, stop, restart or ask after the worker, or read its log"),
     "search": ("worker.cli.query", "search the memory"),
     "timeline": ("worker.cli.query", "what happened around a record or a moment"),
     "show": ("worker.cli.query", "records in full: 118, S14, P40"),
@@ -52,10 +52,10 @@ def _run(words: list[str]) -> int:
             print(_overview())
             return exits.FOUND
         case ["-V" | "--version"]:
-            # 35 ms, and asked for by nobody else here.
-            import importlib.metadata
+            # Kept out of the other commands' way.
+            from worker.contract.version import __version__
 
-            print(f"claude-mem {importlib.metadata.version('claude-mem')}")
+            print(f"claude-mem {__version__}")
             return exits.FOUND
         case [name, *_] if name in _COMMANDS:
             return _program(_COMMANDS[name][0], words)

@@ -10,6 +10,7 @@ from worker.contract.settings import Settings
 
 class _Recorded(msgspec.Struct):
     pid: int
+    port: int | None = None
     startToken: str | None = None
 
 
@@ -23,6 +24,8 @@ def recorded_pid(settings: Settings) -> int | None:
     try:
         recorded = msgspec.json.decode(pid_file(settings).read_bytes(), type=_Recorded)
     except (OSError, msgspec.MsgspecError):
+        return None
+    if recorded.port not in (None, settings.port):  # of another worker on the same memory
         return None
     if recorded.pid <= 1 or recorded.startToken is None or not alive(recorded.pid):
         return None

@@ -113,6 +113,11 @@ def dialled(host: str) -> str:
     return {"localhost": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
 
 
+def is_loopback(host: str) -> bool:
+    """Whether a client that is given this address calls its own machine, as far as the address alone tells."""
+    return dialled(host) == "::1" or dialled(host).startswith("127.")
+
+
 def _host(key: str, text: str) -> str:
     host = text.removeprefix("[").removesuffix("]")
     if not host.isascii() or any(char in "/@[]?#" or char.isspace() for char in host):

@@ -10,7 +10,7 @@ from worker.api.codec import Query, respond
 from worker.api.endpoint import Endpoint
 from worker.api.params import Number
 from worker.api.services import Services
-from worker.contract import calls
+from worker.contract import calls, log_files
 from worker.contract.upkeep import Logs, LogsCleared
 
 _LINES = Number(("lines",), "how many of the latest lines", default=1000, low=1, high=10_000)
@@ -22,7 +22,7 @@ def routes(services: Services) -> list[Endpoint]:
 
     async def logs(request: Request) -> Response:
         most = _LINES.of(Query(request))
-        tail = await asyncio.to_thread(log.tail, folder, most, services.clock())
+        tail = await asyncio.to_thread(log_files.tail, folder, most, services.clock())
         told = {"totalLines": tail.total, "returnedLines": len(tail.lines)} if tail.exists else {}
         return respond(Logs(logs="\n".join(tail.lines), path=str(tail.path), exists=tail.exists, **told))
 

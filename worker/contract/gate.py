@@ -1,0 +1,69 @@
+"""The spawn gate: of many that want to start a worker at once, one may. ``spawn.lock``, in the original's form."""
+
+import contextlib
+import os
+import threading
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+
+from worker.contract.errors import Unavailable
+from worker.contract.process import alive
+from worker.contract.settings import Settings
+
+_LOCK_STALE_S = 90.0
+
+
+class _Owner(msgspec.Struct):
+    pid: int
+
+
+def lock_file(settings: Settings) -> Path:
+    """There while somebody starts a worker."""
+    return settings.data_dir / "spawn.lock"
+
+
+def claim(settings: Settings) -> bool:
+    """True for the one who may start the worker, and who takes the lock away afterwards.
+
+    Errors: ``Unavailable`` when the data directory cannot be written to.
+    """
+    lock = lock_file(settings)
+    try:
+        settings.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+        settings.logs.mkdir(mode=0o700, exist_ok=True)
+        _drop_if_left_behind(lock)
+        handle = os.open(lock, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+    except FileExistsError as error:
+        if error.filename == str(lock):
+            return False
+        raise Unavailable(f"cannot write to {settings.data_dir}: {error.filename} is in the way") from error
+    except OSError as error:
+        raise Unavailable(f"cannot write to {settings.data_dir}: {error.strerror or error}") from error
+    with os.fdopen(handle, "wb") as file:
+        started = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        file.write(msgspec.json.encode({"pid": os.getpid(), "startedAt": started}))
+    return True
+
+
+def _drop_if_left_behind(lock: Path) -> None:
+    """Take away a lock whose owner is dead, or that is older than any start takes."""
+    try:
+        seen = lock.stat()
+        owner = msgspec.json.decode(lock.read_bytes(), type=_Owner).pid
+    except FileNotFoundError:
+        return
+    except msgspec.MsgspecError:
+        owner = 0  # being written at this moment, or not by us: only its age counts
+    if time.time() - seen.st_mtime <= _LOCK_STALE_S and (owner <= 0 or alive(owner)):
+        return
+    # Moved first, so that of two who judged the same lock only one drops it and neither drops a fresh one.
+    aside = lock.with_name(f"{lock.name}.{os.getpid()}.{threading.get_ident()}")
+    with contextlib.suppress(FileNotFoundError):
+        lock.rename(aside)
+        if aside.stat().st_mtime_ns != seen.st_mtime_ns:
+            with contextlib.suppress(FileExistsError):
+                os.link(aside, lock)
+        aside.unlink()
