@@ -15,7 +15,7 @@ from tests.parts import old_generations
 from tests.parts.conftest import catching_up, eventually, fill, foreign
 from tests.parts.test_migrate import assert_kept, rows_of
 from tests.parts.test_schema import assert_sound
-from tests.processes import start_worker, wait_for
+from tests.processes import free_port, start_worker, wait_for
 from worker.contract import calls
 from worker.contract.errors import Unavailable, Unreachable
 from worker.contract.quick import QuickClient
@@ -192,12 +192,12 @@ def test_worker_on_a_full_disk_ends_with_a_sentence(tmp_path: Path) -> None:
     before = rows_of(path)
     most = path.stat().st_size + 50_000
     ended = subprocess.run(
-        (sys.executable, "-P", "-m", "worker", "--data-dir", str(tmp_path), "--port", "1024"),
+        (sys.executable, "-P", "-m", "worker", "--data-dir", str(tmp_path), "--port", str(free_port())),
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (most, most)),
         env={"HOME": str(tmp_path), "PATH": ""}, capture_output=True, text=True, timeout=30,
     )  # fmt: skip
-    assert ended.returncode == 1
-    assert len(ended.stderr.strip().splitlines()) == 1
+    assert ended.returncode == 1, ended.stderr
+    assert len(ended.stderr.strip().splitlines()) == 1, ended.stderr
     assert "disk" in ended.stderr
     assert rows_of(path) == before
 

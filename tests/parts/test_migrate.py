@@ -90,7 +90,7 @@ async def test_every_generation_ends_in_the_same_form(tmp_path: Path) -> None:
     await open_store(made).close()
     with closing(foreign(made)) as connection:
         wanted = structure(connection)
-    for generation in GENERATIONS:
+    for generation in (5, 8, 16, 21, 32, 39, 42, 50):
         path = tmp_path / f"{generation}" / "claude-mem.db"
         path.parent.mkdir()
         old_generations.make(path, generation)

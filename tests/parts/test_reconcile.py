@@ -335,13 +335,13 @@ async def found(path: Path, text: str) -> int:
 
 def test_killed_in_the_middle_the_old_file_is_usable_and_the_next_start_finishes(tmp_path: Path) -> None:
     path = tmp_path / "claude-mem.db"
-    old_generations.make(path, 16, rows=400)
+    old_generations.make(path, 16, rows=200)
     before = rows_of(path)
     # The child is killed when its write-ahead log has grown to one size after another: from the first pages of the
     # change to its last.
     log = path.with_name("claude-mem.db-wal")
     killed = 0
-    for size in (1, 200_000, 800_000, 1_500_000, 2_500_000):
+    for size in (1, 100_000, 400_000, 900_000):
         with subprocess.Popen([sys.executable, "-c", _OPEN, str(path)]) as child:
             ended = threading.Event()
             while child.poll() is None and not (log.exists() and log.stat().st_size >= size):
@@ -357,7 +357,7 @@ def test_killed_in_the_middle_the_old_file_is_usable_and_the_next_start_finishes
             break
         assert rows_of(path) == before
     assert killed
-    assert asyncio.run(found(path, "kiwi0399")) == 1
+    assert asyncio.run(found(path, "kiwi0199")) == 1
     assert_kept(before, rows_of(path))
     with closing(foreign(path)) as connection:
         assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
