@@ -1,7 +1,7 @@
 PY := .venv/bin/python
 STAMP := .venv/.installed
 
-.PHONY: tui test lint check fix bench snapshots
+.PHONY: tui test lint check fix bench soak quality snapshots
 
 tui: $(STAMP)
 	.venv/bin/claude-mem tui
@@ -22,7 +22,13 @@ fix: $(STAMP)
 	.venv/bin/ruff check --fix .
 
 bench: $(STAMP)
-	$(PY) -m pytest tests/bench -m bench -s
+	$(PY) -m pytest tests/bench/test_search_speed.py -m bench -s
+
+soak: $(STAMP)
+	$(PY) -m pytest tests/bench/test_soak.py -m bench -s
+
+quality: $(STAMP)
+	$(PY) -m pytest tests/quality -m quality -s
 
 snapshots: $(STAMP)
 	UPDATE_SNAPSHOTS=1 $(PY) -m pytest tests/tui/test_snapshots.py
