@@ -6,9 +6,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
+
 from worker.contract.errors import MemError
 from worker.contract.settings import load
 from worker.server import serve
+from worker.store import checkup
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -18,6 +21,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--host", help="address to listen on")
     parser.add_argument("--port", type=_port, help="port to listen on")
     parser.add_argument("--demo", action="store_true", help="fill an empty database with the demo memory")
+    parser.add_argument("--check", action="store_true", help="only look at the database, and print JSON")
     given = parser.parse_args(argv)
     try:
         settings = load()
@@ -31,6 +35,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         port=given.port or settings.port,
         demo=given.demo,
     )
+    if given.check:
+        print(msgspec.json.encode(checkup.look(settings.data_dir, settings.database)).decode())
+        return 0
     try:
         serve(settings)
     except MemError as error:

@@ -28,7 +28,7 @@ from worker.contract.version import __version__
 from worker.contract.when import iso_utc
 from worker.demo import load
 from worker.search.engine import Engine
-from worker.store import imports, stats
+from worker.store import imports, private, stats
 from worker.store.changes import Change
 from worker.store.tables import Store, open_store
 from worker.stream.broadcaster import Broadcaster
@@ -160,6 +160,7 @@ async def _serve(settings: Settings, listening: socket.socket) -> bool:
 async def _open(settings: Settings, services: Services, server: _Server) -> None:
     """Open the store while the port already answers, then keep its index in step for as long as we run."""
     log.open_log(settings.logs, settings.log_level)
+    private.shut(settings.data_dir)
     store = await _opened(settings, services)
     if settings.demo:
         await _fill_with_demo(store, services.now_ms())

@@ -142,7 +142,7 @@ async def test_doctor_tells_what_is_in_order(edge: Edge) -> None:
     assert [(one["id"], one["status"]) for one in told["processes"]] == [("worker", "alive")]
     assert told["health"]["deadProcessPids"] == []
     assert [(check["name"], check["ok"]) for check in told["checks"]] == [
-        ("database", True), ("index", True), ("disk", True), ("settings", True),
+        ("database", True), ("index", True), ("fulltext", True), ("disk", True), ("settings", True),
     ]  # fmt: skip
     assert told["checks"][1]["message"] == "1 of 1 records"
 
@@ -151,7 +151,7 @@ async def test_doctor_tells_what_is_not(edge: Edge) -> None:
     await edge.fill(make_batch([observation_row("zebra")]))
     await edge.store.write(lambda connection: connection.execute("DELETE FROM py_docs").rowcount)
     index = (await edge.ask(calls.DOCTOR))["checks"][1]
-    assert (index["ok"], index["message"]) == (False, "0 of 1 records")
+    assert (index["ok"], index["message"]) == (False, "0 of 1 records (observations 0 of 1)")
 
 
 async def test_what_stands_beside_the_worker(edge: Edge) -> None:

@@ -4,7 +4,7 @@ import threading
 
 from worker.cli.printing import note
 from worker.contract import launch, settings
-from worker.contract.errors import TimedOut
+from worker.contract.errors import MemError, TimedOut
 from worker.contract.quick import QuickClient
 from worker.contract.settings import Settings
 from worker.contract.status import Health
@@ -41,8 +41,13 @@ def started(where: Settings) -> Health:
 
 
 def _say_what_is_waited_for(where: Settings) -> None:
-    silent = launch.takes_connections(where)
-    what = f"the worker on port {where.port} to answer" if silent else "the worker to start"
+    what = "the worker to start"
+    try:
+        launch.find(where, timeout_s=0.2)
+    except TimedOut:
+        what = f"the worker on port {where.port}, which takes connections, to answer"
+    except MemError:
+        return  # told by whoever waits
     note(f"waiting for {what}...")
 
 

@@ -12,6 +12,7 @@ _COMMANDS = {
     "tui": ("tui.__main__", "the memory in a terminal app"),
     "mcp": ("mcp_bridge.__main__", "MCP server on standard input and output, for agents"),
     "worker": ("worker.cli.daemon", "start, stop, restart or ask after the worker, or read its log"),
+    "doctor": ("worker.cli.doctor", "whether all is in order, and what to do about what is not"),
     "search": ("worker.cli.query", "search the memory"),
     "timeline": ("worker.cli.query", "what happened around a record or a moment"),
     "show": ("worker.cli.query", "records in full: 118, S14, P40"),

@@ -43,6 +43,26 @@ class QuickClient:
         except msgspec.MsgspecError as error:
             raise MemError(f"the worker's answer to {call.path} cannot be read: {error}") from error
 
+    def hears(self, path: str, word: bytes, *, timeout_s: float) -> bool:
+        """Whether ``word`` comes in an answer that does not end. Errors: as ``send``."""
+        deadline = time.monotonic() + timeout_s
+        connection = http.client.HTTPConnection(self._host, self._port, timeout=timeout_s)
+        heard = b""
+        try:
+            connection.request("GET", path, headers=self._headers)
+            response = connection.getresponse()
+            if response.status >= 400:
+                raise from_body(response.status, response.read())
+            while word not in heard and time.monotonic() < deadline and (piece := response.read1(_PIECE_BYTES)):
+                heard += piece
+        except TimeoutError as error:
+            raise TimedOut(f"nothing came from {path} within {timeout_s:g} s") from error
+        except (OSError, http.client.HTTPException) as error:
+            raise Unreachable(f"no worker answers at {self._host}:{self._port}") from error
+        finally:
+            connection.close()
+        return word in heard
+
     def _exchange(self, call: Call[T], allowed_s: float) -> tuple[int, bytes]:
         deadline = time.monotonic() + allowed_s
         path = call.path + ("?" + urlencode(call.params, errors="replace") if call.params else "")

@@ -100,6 +100,13 @@ def environment() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name.startswith(("CLAUDE_MEM_", "CLAUDE_CODE_PATH"))}
 
 
+def agent_file(environ: Mapping[str, str] | None = None) -> Path:
+    """Where Claude Code keeps its MCP entries."""
+    environ = os.environ if environ is None else environ
+    folder = environ.get("CLAUDE_CONFIG_DIR") or environ.get("HOME") or Path.home()
+    return Path(folder) / ".claude.json"
+
+
 def default_port() -> int:
     """37700 + uid mod 100: the same for all projects of a user, another for the next user of the machine."""
     return 37700 + (os.getuid() if hasattr(os, "getuid") else 77) % 100

@@ -52,7 +52,7 @@ def routes(services: Services) -> list[Endpoint]:
                 processes=(myself,),
                 health=DoctorHealth(deadProcessPids=(), envClean=True, dependencies=DependencyHealth()),
                 checks=(
-                    *await _database(services),
+                    *await _memory(services),
                     await asyncio.to_thread(_disk, services),
                     await _settings(services),
                 ),
@@ -75,20 +75,17 @@ def routes(services: Services) -> list[Endpoint]:
     ]  # fmt: skip
 
 
-async def _database(services: Services) -> tuple[Check, Check]:
+async def _memory(services: Services) -> list[Check]:
     """Errors are findings here: whoever asks wants to know them all."""
-    try:
-        said = await services.store.read(checkup.integrity)
-        sound = Check(name="database", ok=said == "ok", message="sound" if said == "ok" else f"damaged: {said}")
-    except MemError as error:
-        sound = Check(name="database", ok=False, message=error.message)
-    try:
-        found = await services.store.read(checkup.coverage)
-        message = f"{found.indexed} of {found.records} records" + (f", {found.queued} waiting" if found.queued else "")
-        index = Check(name="index", ok=found.indexed == found.records and not found.queued, message=message)
-    except MemError as error:
-        index = Check(name="index", ok=False, message=error.message)
-    return sound, index
+    found = []
+    for name, look in (("database", checkup.integrity), ("index", checkup.completeness)):
+        try:
+            found.append(await services.store.read(look))
+        except MemError as error:
+            found.append(Check(name=name, ok=False, message=error.message))
+    if services.opened is not None:
+        found.append(checkup.fulltext(there=services.store.fulltext))
+    return found
 
 
 def _disk(services: Services) -> Check:

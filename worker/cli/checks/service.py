@@ -1,0 +1,103 @@
+"""The worker: who holds the port, whether it answers, whether it is of this version."""
+
+import time
+
+from worker.cli.checks.finding import FAIL, OK, WARN, Case, Finding
+from worker.contract import calls
+from worker.contract.errors import Conflict, MemError, TimedOut, Unauthorized
+from worker.contract.quick import QuickClient
+from worker.contract.settings import is_loopback
+from worker.contract.version import __version__
+
+_ANSWER_S = 5.0
+_SHORT_TOKEN = 16
+_RESTART = "`claude-mem worker restart`"
+_START = "`claude-mem worker start`; the other commands start it too"
+
+
+def access(case: Case) -> Finding:
+    """Who may ask the worker."""
+    host, token = case.settings.host, case.settings.token
+    if not is_loopback(host) and not token:
+        advice = "set CLAUDE_MEM_API_TOKEN, or CLAUDE_MEM_WORKER_HOST to 127.0.0.1"
+        return Finding("access", FAIL, f"{host} is reached by other machines and there is no token", advice)
+    if token and len(token) < _SHORT_TOKEN:
+        advice = "`python3 -c 'import secrets; print(secrets.token_urlsafe())'` makes a good one"
+        return Finding("access", WARN, "CLAUDE_MEM_API_TOKEN is short enough to be guessed", advice)
+    who = "programs of this machine" if is_loopback(host) else "other machines too"
+    return Finding("access", OK, f"{who}, {'with the token' if token else 'without a token'}")
+
+
+def port(case: Case) -> Finding:
+    """Who listens where the worker should."""
+    number = case.settings.port
+    match case.problem:
+        case None if case.health is None:
+            return Finding("port", OK, f"{number} is free")
+        case None:
+            return Finding("port", OK, f"{number} is held by our worker")
+        case TimedOut():
+            return Finding("port", FAIL, case.problem.message, _RESTART)
+        case Unauthorized():
+            return Finding("port", FAIL, case.problem.message, "set CLAUDE_MEM_API_TOKEN to what the worker has")
+        case Conflict():
+            message, _, advice = case.problem.message.partition("; ")
+            return Finding("port", FAIL, message, advice or "set CLAUDE_MEM_WORKER_PORT to a free port")
+        case _:
+            return Finding("port", FAIL, case.problem.message, _RESTART)
+
+
+def running(case: Case) -> Finding:
+    """The worker's process."""
+    if case.health is None:
+        return _nobody("running")
+    if not case.health.initialized:
+        return Finding("running", WARN, f"pid {case.health.pid} is still opening its database", "wait a moment")
+    return Finding("running", OK, f"pid {case.health.pid}, for {round(case.health.uptime)} s")
+
+
+def version(case: Case) -> Finding:
+    """Whether worker and program are of one version."""
+    if case.health is None:
+        return _nobody("version")
+    try:
+        theirs = _client(case).send(calls.version(), timeout_s=_ANSWER_S).version
+    except MemError as error:
+        return Finding("version", FAIL, error.message, _RESTART)
+    if theirs != __version__:
+        return Finding("version", WARN, f"the worker is {theirs}, this program {__version__}", _RESTART)
+    return Finding("version", OK, f"worker and program are {theirs}")
+
+
+def reachable(case: Case) -> Finding:
+    """How long an answer takes."""
+    if case.health is None:
+        return _nobody("reachable")
+    began = time.monotonic()
+    try:
+        _client(case).send(calls.stats(), timeout_s=_ANSWER_S)
+    except MemError as error:
+        return Finding("reachable", FAIL, error.message, "`claude-mem worker logs` tells more")
+    took_ms = round((time.monotonic() - began) * 1000)
+    return Finding("reachable", OK, f"{case.settings.url} answers in {took_ms} ms")
+
+
+def stream(case: Case) -> Finding:
+    """Whether live events come."""
+    if case.health is None:
+        return _nobody("stream")
+    try:
+        heard = _client(case).hears(calls.STREAM, b'"connected"', timeout_s=_ANSWER_S)
+    except MemError as error:
+        return Finding("stream", FAIL, error.message, _RESTART)
+    if not heard:
+        return Finding("stream", FAIL, "the live stream opens and says nothing", _RESTART)
+    return Finding("stream", OK, "live events come")
+
+
+def _client(case: Case) -> QuickClient:
+    return QuickClient(case.settings.host, case.settings.port, token=case.settings.credential)
+
+
+def _nobody(name: str) -> Finding:
+    return Finding(name, WARN, "no worker of ours answers", _START)

@@ -1,0 +1,27 @@
+"""The files of the memory for their owner's eyes only, also those that an earlier umask left open."""
+
+import contextlib
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+_FILES = ("claude-mem.db", "claude-mem.db-wal", "claude-mem.db-shm", "settings.json", ".env", "worker.pid")
+
+
+def shut(data_dir: Path) -> None:
+    """Take from others what they may do in the data directory and with what lies in it.
+
+    What is not ours stays as it is. A home is never shut, should one be the data directory: its files are.
+    """
+    for path in _open(data_dir):
+        with contextlib.suppress(OSError):
+            os.chmod(path, stat.S_IMODE(path.stat().st_mode) & 0o700)
+
+
+def _open(data_dir: Path) -> Iterator[Path]:
+    logs = data_dir / "logs"
+    if data_dir.resolve() != Path.home().resolve():
+        yield data_dir
+    yield from (path for path in (logs, *(data_dir / name for name in _FILES)) if path.exists())
+    yield from logs.glob("*.log")
