@@ -1,12 +1,26 @@
+import asyncio
+
 import pytest
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.types import Message, Scope
 
+from worker.api import boundary
+from worker.api.access import Access
 from worker.api.boundary import Boundary
+from worker.contract.errors import TimedOut
 
 
-async def ask(method: str = "GET", *, bound: str = "127.0.0.1", **headers: str) -> tuple[int, dict[str, str]]:
+async def ask(
+    method: str = "GET", *, bound: str = "127.0.0.1", access: Access | None = None, **headers: str
+) -> tuple[int, dict[str, str]]:
+    """As ``asked``, with the headers as arguments."""
+    return await asked(headers, method, bound=bound, access=access)
+
+
+async def asked(
+    headers: dict[str, str], method: str = "GET", *, bound: str = "127.0.0.1", access: Access | None = None
+) -> tuple[int, dict[str, str]]:
     """Status and headers of the answer; 200 is the application's."""
     sent: list[Message] = []
 
@@ -20,8 +34,10 @@ async def ask(method: str = "GET", *, bound: str = "127.0.0.1", **headers: str) 
         Request(scope)
         await PlainTextResponse("memory", headers={"Vary": "Accept"})(scope, receive, send)  # type: ignore[arg-type]
 
-    raw = [(name.encode(), value.encode()) for name, value in headers.items()]
-    await Boundary(application, bound)({"type": "http", "method": method, "headers": raw, "path": "/"}, receive, send)
+    raw = [(name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()]
+    await Boundary(application, bound, access)(
+        {"type": "http", "method": method, "headers": raw, "path": "/"}, receive, send
+    )
     return sent[0]["status"], {name.decode(): value.decode() for name, value in sent[0]["headers"]}
 
 
@@ -83,3 +99,80 @@ async def test_local_page_may_read(origin: str) -> None:
 
 async def test_preflight_from_a_foreign_host_is_refused() -> None:
     assert (await ask("OPTIONS", host="evil.example", origin="http://localhost"))[0] == 403
+
+
+TOKEN = Access("tok", "reads")
+
+
+async def test_with_a_token_another_name_is_served_and_another_origin_is_not() -> None:
+    """R156, R160."""
+    assert (await ask(host="memory.example", access=TOKEN))[0] == 401
+    assert (await ask(host="memory.example", authorization="Bearer tok", access=TOKEN))[0] == 200
+    refused, _ = await ask(
+        host="memory.example", authorization="Bearer tok", origin="https://evil.example", access=TOKEN
+    )
+    assert refused == 403
+
+
+async def test_without_it_it_is_told_how_to_come_in() -> None:
+    status, headers = await ask(host="localhost", access=TOKEN)
+    assert (status, headers["www-authenticate"], headers["content-type"]) == (401, "Bearer", "application/json")
+
+
+async def test_preflight_of_a_local_page_needs_no_token() -> None:
+    status, headers = await ask("OPTIONS", host="localhost", origin="http://localhost:1", access=TOKEN)
+    assert status == 204 and "Authorization" in headers["access-control-allow-headers"]
+    assert (await ask("OPTIONS", host="localhost", access=TOKEN))[0] == 401
+
+
+@pytest.mark.parametrize("many", [{f"x_{n}": "1" for n in range(250)}, {"x_long": "a" * 70_000}])
+async def test_headers_are_bounded(many: dict[str, str]) -> None:
+    assert (await asked({"host": "localhost"} | many))[0] == 431
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"content_length": "5", "content_type": "application/json"}, 200),
+        ({"content_length": "5", "content_type": "application/problem+json; charset=utf-8"}, 200),
+        ({"content_length": "0"}, 200),
+        ({"content_length": "5"}, 415),
+        ({"content_length": "5", "content_type": "text/plain"}, 415),
+        ({"transfer_encoding": "chunked", "content_type": "multipart/form-data"}, 415),
+        ({"content_length": str(2**40), "content_type": "application/json"}, 413),
+        ({"content_length": "many", "content_type": "application/json"}, 413),
+    ],
+)
+async def test_what_a_page_may_send_unasked_is_refused_before_it_is_read(headers: dict[str, str], status: int) -> None:
+    """R156."""
+    assert (await asked({"host": "localhost"} | headers, "POST"))[0] == status
+
+
+async def test_body_that_does_not_come_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """R215: neither one that stops nor one that trickles; a client that only listens may be silent for ever."""
+    monkeypatch.setattr(boundary, "BODY_PAUSE_S", 0.05)
+    monkeypatch.setattr(boundary, "SLOWEST_BYTES_S", 1000)
+
+    async def trickle() -> Message:
+        await asyncio.sleep(0.02)
+        return {"type": "http.request", "body": b"x", "more_body": True}
+
+    async def never() -> Message:
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    for receive in (trickle, never):
+        bounded = boundary._bounded(receive)
+        with pytest.raises(TimedOut):
+            while True:
+                await bounded()
+    pieces: list[Message] = [{"type": "http.request", "body": b"", "more_body": False}]
+
+    async def whole() -> Message:
+        return pieces.pop() if pieces else await never()
+
+    bounded = boundary._bounded(whole)
+    assert (await bounded())["body"] == b""
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.2):
+            await bounded()
