@@ -213,3 +213,17 @@ async def test_stale_full_text_with_the_right_counts_is_noticed_at_the_first_ope
     with closing(foreign(path)) as connection:
         assert_sound(connection)
         assert connection.execute("SELECT count(*) FROM observations_fts('back')").fetchone() == (4,)
+
+
+async def test_full_text_trigger_that_was_changed_is_put_right(tmp_path: Path) -> None:
+    """R086: in a file that we have opened before."""
+    path = tmp_path / "claude-mem.db"
+    old_generations.make(path, 50)
+    await open_store(path).close()
+    with closing(foreign(path)) as connection:
+        connection.execute("DROP TRIGGER observations_au")
+        connection.execute("CREATE TRIGGER observations_au AFTER UPDATE ON observations BEGIN SELECT 1; END")
+        connection.execute("UPDATE observations SET title = 'behind its back'")
+    await open_store(path).close()
+    with closing(foreign(path)) as connection:
+        assert_sound(connection)
