@@ -68,7 +68,7 @@ class Edge:
         answer = await self.client.request(method, path, **request)
         told = answer.json()
         assert told["error"]
-        return answer.status_code, told.get("code", "internal"), told.get("field")
+        return answer.status_code, told.get("code"), told.get("field")
 
 
 @contextlib.asynccontextmanager

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import httpx
+import msgspec
 import pytest
 
 from worker.api.errors import response_for
@@ -118,3 +119,7 @@ async def test_unreachable_is_made_by_the_client() -> None:
     async with WorkerClient("127.0.0.1", 1, transport=httpx.MockTransport(refuse)) as client:
         with pytest.raises(errors.Unreachable):
             await client.send(calls.version())
+
+
+def test_a_fault_of_ours_has_its_code_on_the_wire_too() -> None:
+    assert b'"code":"internal"' in msgspec.json.encode(MemError("broken").problem())

@@ -13,11 +13,12 @@ class Problem(msgspec.Struct, omit_defaults=True, frozen=True):
     """The body of every answer that is not a success.
 
     error: one sentence for a person (the key that the original's clients read).
-    code: stable, for programs. field: the parameter or body key at fault.
+    code: stable, for programs; `unknown` is what a reader makes of an answer without one, and is never sent.
+    field: the parameter or body key at fault.
     """
 
     error: str
-    code: str = "internal"
+    code: str = "unknown"
     field: str | None = None
     retry_after_s: float | None = None
 
