@@ -251,3 +251,63 @@ def test_a_folder_that_may_not_be_written(where: Settings) -> None:
     thread.join()
     assert refused == [f"cannot write to {where.data_dir}: Permission denied"]
     assert time.monotonic() - began < 1
+
+
+def test_an_older_worker_makes_room(where: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    """R113: for as many as ask at once, one new worker."""
+    monkeypatch.setenv("FAKE_WORKER", "old")
+    old = launch.ensure(where).pid
+    monkeypatch.delenv("FAKE_WORKER")
+    command = [sys.executable, "-c", ENSURE]
+    processes = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(5)]
+    told = {one.communicate(timeout=30)[0].strip() for one in processes}
+    assert [one.returncode for one in processes] == [0] * 5
+    assert not process.alive(old)
+    assert starts(where)[0] == old and len(starts(where)) == 2
+    assert told == {str(starts(where)[1])}
+
+
+@pytest.mark.parametrize("version", ["99.0.0", "13.25.3-python", ""])
+def test_another_version_that_is_not_older_stays(where: Settings, version: str) -> None:
+    """R113: nor is one ended that is asked with a token which may only read."""
+    worker = FakeWorker(str(where.data_dir), where.port, version=version)
+    with serving(worker):
+        assert launch.ensure(where).pid == os.getpid()
+        worker.version = "0.0.9"
+        worker.answers["/api/admin/shutdown"] = lambda _: (403, {"error": "may only read", "code": "forbidden"})
+        assert launch.ensure(where).pid == os.getpid()
+    assert not (where.data_dir / "starts.txt").exists()
+
+
+def test_the_token_is_not_given_to_whoever_holds_the_port(where: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    """R105."""
+    heard: list[bytes] = []
+    with socket.create_server(("127.0.0.1", where.port)) as listener:
+
+        def hear() -> None:
+            connection, _ = listener.accept()
+            with connection:
+                heard.append(connection.recv(65536))
+                connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
+
+        threading.Thread(target=hear, daemon=True).start()
+        monkeypatch.setenv("CLAUDE_MEM_API_TOKEN", "tok_test_1")
+        with pytest.raises(Conflict):
+            launch.find(settings.load())
+    assert heard and b"tok_test_1" not in heard[0]
+
+
+def test_a_silent_worker_is_named_and_the_way_out_too(where: Settings) -> None:
+    where.data_dir.mkdir()
+    recorded = {"pid": os.getpid(), "port": where.port, "startToken": process.start_token(os.getpid())}
+    (where.data_dir / "worker.pid").write_text(json.dumps(recorded))
+    with talker(where.port, None), pytest.raises(TimedOut, match=f"pid {os.getpid()}.*worker restart"):
+        launch.ensure(where, wait_s=0.1)
+
+
+def test_a_pid_file_of_a_worker_on_another_port(where: Settings) -> None:
+    """R099: two workers may share a memory; the one is not ended for the other."""
+    where.data_dir.mkdir()
+    recorded = {"pid": os.getpid(), "port": where.port + 1, "startToken": process.start_token(os.getpid())}
+    (where.data_dir / "worker.pid").write_text(json.dumps(recorded))
+    assert process.recorded_pid(where) is None

@@ -104,6 +104,7 @@ class FakeWorker:
     seen: list[Request] = field(default_factory=list)
     on_shutdown: Callable[[], None] = lambda: None
     initialized: bool = True
+    version: str = VERSION
 
     def open(self) -> ThreadingHTTPServer:
         """Bind; then ``serve_forever`` on what is returned."""
@@ -152,6 +153,8 @@ class FakeWorker:
                 return 200, [OBSERVATION] if 118 in request.body["ids"] else []
             case "/api/stats":
                 return 200, STATS
+            case "/api/version":
+                return 200, {"version": self.version}
             case "/api/admin/shutdown":
                 return 200, {"status": "shutting_down"}
             case path if path in rows:
@@ -228,7 +231,7 @@ def stop_started(folder: Path) -> None:
 
 
 def main() -> None:
-    """`python -m worker` in tests. FAKE_WORKER: `dies` at once, `deaf` to shutdown, `slow` to be ready."""
+    """`python -m worker` in tests. FAKE_WORKER: `dies` at once, `deaf` to shutdown, `slow` to be ready, `old`."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--data-dir", type=Path, required=True)
     parser.add_argument("--host", required=True)
@@ -243,6 +246,7 @@ def main() -> None:
     worker = FakeWorker(str(args.data_dir), args.port, args.host)
     worker.on_shutdown = lambda: None if mood == "deaf" else os._exit(0)
     worker.initialized = mood != "slow"
+    worker.version = "0.0.9" if mood == "old" else VERSION
     server = worker.open()
     stat = Path("/proc/self/stat").read_text().rpartition(")")[2].split()
     recorded = {"pid": os.getpid(), "port": args.port, "startToken": stat[19]}

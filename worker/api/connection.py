@@ -17,8 +17,9 @@ HEAD_S = 10.0
 """From a connection's first byte, or its opening, to the end of the head."""
 STALL_S = 30.0
 """How long a peer may take nothing of what waits for it."""
-_SEND_BUFFER_BYTES = 256 * 2**10
-"""What the system keeps for a peer that does not read; of itself it would let that grow to some MB."""
+_SEND_BUFFER_BYTES = 64 * 2**10
+"""What the system keeps for a peer that does not read; of itself it would let that grow to some MB, in which neither a
+stall nor a peer that reads slowly would be seen."""
 
 
 class Connection(H11Protocol):

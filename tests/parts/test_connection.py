@@ -1,0 +1,192 @@
+"""Peers that are not heard or do not hear, on real sockets of this process, with shorter bounds."""
+
+import asyncio
+import contextlib
+import socket
+from collections.abc import AsyncIterator
+
+import pytest
+import uvicorn
+
+from tests.parts.conftest import eventually
+from worker.api import connection
+from worker.api.app import build
+from worker.api.connection import Connection, bound
+from worker.api.services import Services
+from worker.search.engine import Engine
+from worker.store.tables import Store
+from worker.stream import listener
+from worker.stream.broadcaster import Broadcaster
+from worker.stream.pace import Pace
+
+ASK = b"GET /api/version HTTP/1.1\r\nHost: localhost\r\n\r\n"
+LISTEN = b"GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n"
+
+
+class Server(uvicorn.Server):
+    """Leaves the signals of the test run alone."""
+
+    @contextlib.contextmanager
+    def capture_signals(self):  # type: ignore[no-untyped-def]
+        yield
+
+
+@pytest.fixture
+async def broadcaster() -> Broadcaster:
+    return Broadcaster()
+
+
+@pytest.fixture
+async def port(store: Store, broadcaster: Broadcaster, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[int]:
+    """Where the worker's application answers, for peers that have little time."""
+    monkeypatch.setattr(connection, "HEAD_S", 0.2)
+    monkeypatch.setattr(connection, "STALL_S", 0.3)
+    services = Services("0", store.path.parent, 0, broadcaster, lambda: 0.0, lambda: None)
+    services.opened = (store, Engine(store))
+    config = uvicorn.Config(build(services, "127.0.0.1"), http=Connection, ws="none", log_config=None, lifespan="off")
+    server = Server(config)
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        bound(listening)
+        serving = asyncio.create_task(server.serve([listening]))
+        await eventually(lambda: server.started)
+        yield listening.getsockname()[1]
+        broadcaster.close()
+        server.should_exit = True
+        await serving
+
+
+async def rest(reader: asyncio.StreamReader) -> bytes:
+    """What still comes until the other side ends the connection."""
+    found = b""
+    async with asyncio.timeout(10):
+        with contextlib.suppress(ConnectionResetError):
+            while piece := await reader.read(65536):
+                found += piece
+    return found
+
+
+async def test_peer_that_says_nothing_is_let_go(port: int) -> None:
+    """R215."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    assert await rest(reader) == b""
+    writer.close()
+
+
+@pytest.mark.parametrize("before", [b"", ASK])
+async def test_head_that_trickles_is_not_waited_for(port: int, before: bytes) -> None:
+    """R215: neither the first of a connection nor a later one."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write(before + b"GET /api/version HTTP/1.1\r\n")
+
+    async def trickle() -> None:
+        with contextlib.suppress(ConnectionError):
+            while True:
+                writer.write(b"X-Slow: 1\r\n")
+                await writer.drain()
+                await asyncio.sleep(0.02)
+
+    trickling = asyncio.create_task(trickle())
+    assert (await rest(reader)).count(b"200 OK") == before.count(b"GET")
+    trickling.cancel()
+    writer.close()
+
+
+async def test_rest_of_a_refused_body_is_not_waited_for(port: int) -> None:
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write(b"POST /api/import HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000\r\n\r\nx")
+
+    async def trickle() -> None:
+        with contextlib.suppress(ConnectionError):
+            while True:
+                writer.write(b"x")
+                await writer.drain()
+                await asyncio.sleep(0.02)
+
+    trickling = asyncio.create_task(trickle())
+    assert b"415" in await rest(reader)
+    trickling.cancel()
+    writer.close()
+
+
+async def test_connection_in_use_stays(port: int) -> None:
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    for _ in range(10):
+        writer.write(ASK)
+        assert b"200 OK" in await reader.readuntil(b'"}')
+        await asyncio.sleep(0.05)
+    writer.close()
+
+
+async def test_what_is_no_http_is_told_in_json(port: int) -> None:
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write(b"\0\1\2\r\n\r\n")
+    told = await rest(reader)
+    assert told.startswith(b"HTTP/1.1 400") and b'"code":"invalid"' in told
+    writer.close()
+
+
+async def deaf(port: int, *, buffer_bytes: int = 4096) -> socket.socket:
+    """A listener whose program does not read of itself."""
+    peer = socket.socket()
+    peer.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer_bytes)
+    peer.setblocking(False)
+    await asyncio.get_running_loop().sock_connect(peer, ("127.0.0.1", port))
+    await asyncio.get_running_loop().sock_sendall(peer, LISTEN)
+    return peer
+
+
+async def test_listener_that_never_reads_is_freed(port: int, broadcaster: Broadcaster) -> None:
+    """R211, R213: once the system's buffers are full, within the bound; others hear all meanwhile."""
+    with await deaf(port):
+        await eventually(lambda: broadcaster.listeners == 1)
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(LISTEN)
+        await eventually(lambda: broadcaster.listeners == 2)
+        pace = Pace(broadcaster, patience_s=0.1)
+        telling = asyncio.create_task(pace.run())
+        pace.put({"type": "x", "text": "x" * 5000} for _ in range(5000))
+        pace.put([{"type": "last"}])
+        async with asyncio.timeout(20):
+            heard = await _until(reader, b'"last"')
+        assert heard.count(b'"type":"x"') == 5000
+        await eventually(lambda: broadcaster.listeners == 1)
+        telling.cancel()
+        writer.close()
+
+
+async def test_a_hundred_thousand_events_beside_one_that_never_reads(port: int, broadcaster: Broadcaster) -> None:
+    """R213: the one that reads gets all of them; the other keeps no more than its queue, until it is freed."""
+    with await deaf(port):
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(LISTEN)
+        await eventually(lambda: broadcaster.listeners == 2)
+        pace = Pace(broadcaster, patience_s=0.1)
+        telling = asyncio.create_task(pace.run())
+        pace.put({"type": "x", "n": number} for number in range(100_000))
+        pace.put([{"type": "last"}])
+        async with asyncio.timeout(30):
+            heard = await _until(reader, b'"last"')
+        assert heard.count(b'"type":"x"') == 100_000 and b"resync" not in heard
+        assert all(len(queue._frames) <= listener.QUEUE for queue in broadcaster._listeners)
+        telling.cancel()
+        writer.close()
+
+
+async def _until(reader: asyncio.StreamReader, word: bytes) -> bytes:
+    found = bytearray()
+    while word not in found[-200:]:
+        found += await reader.read(65536)
+    return bytes(found)
+
+
+async def test_listener_that_reads_slowly_is_kept(port: int, broadcaster: Broadcaster) -> None:
+    """R211: slow is not dead."""
+    with await deaf(port, buffer_bytes=2**17) as slow:
+        await eventually(lambda: broadcaster.listeners == 1)
+        for _ in range(100):
+            broadcaster.send({"type": "x", "text": "x" * 20_000})
+        for _ in range(12):
+            assert await asyncio.get_running_loop().sock_recv(slow, 100_000)
+            await asyncio.sleep(0.05)
+        assert broadcaster.listeners == 1
+    await eventually(lambda: broadcaster.listeners == 0)
