@@ -7,10 +7,11 @@ import os
 import re
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import BinaryIO
 
 _NAME = re.compile(r"claude-mem-(\d{4}-\d\d-\d\d)(?:\.(\d{1,9}))?\.log")
 _BLOCK = 1 << 16
@@ -54,30 +55,48 @@ def day_file(folder: Path, now_s: float) -> Path:
     return folder / f"claude-mem-{datetime.fromtimestamp(now_s, UTC).date().isoformat()}.log"
 
 
-def follow(folder: Path, after: Path | None) -> Iterator[str]:
+def follow(folder: Path, after: Path | None) -> Generator[str, None, None]:
     """The lines that are written from now on, for ever, into the file of today and those that come after it.
 
     after: the newest file there is now. A blank piece comes when there is nothing new.
     """
-    stream = after.open("rb") if after is not None else None
-    if stream is not None:
-        stream.seek(0, os.SEEK_END)
+    stream: BinaryIO | None = None
     rest = b""
-    while True:
-        newest = next(iter(newest_first(folder)), None)
-        if stream is not None:
-            if os.fstat(stream.fileno()).st_size < stream.tell():
-                stream.seek(0)  # it was emptied
-            *lines, rest = (rest + stream.read(_MOST_BYTES)).split(b"\n")
-            yield from (line.decode("utf-8", "replace") for line in lines)
-            if newest is not None and not os.path.samestat(os.fstat(stream.fileno()), newest.stat()):
+    try:
+        while True:
+            newest = next(iter(newest_first(folder)), None)
+            # Looked at before the rest is read: once there is a newer file, nothing more comes into this one.
+            over = stream is not None and newest is not None and not _is(stream, newest)
+            if stream is not None:
+                *lines, rest = (rest + _more(stream)).split(b"\n")
+                yield from (line.decode("utf-8", "replace") for line in lines)
+            if over and stream is not None:
                 stream.close()
-                stream = None  # the day is over, or the file was full; what it said is read
-        if stream is None and newest is not None:
-            stream, rest = newest.open("rb"), b""
-            continue
-        yield ""
-        time.sleep(_LOOK_S)
+                stream = None
+            if stream is None and newest is not None:
+                stream, rest = newest.open("rb"), b""
+                if newest == after:
+                    stream.seek(0, os.SEEK_END)
+                    after = None
+                continue
+            yield ""
+            time.sleep(_LOOK_S)
+    finally:
+        if stream is not None:
+            stream.close()
+
+
+def _more(stream: BinaryIO) -> bytes:
+    if os.fstat(stream.fileno()).st_size < stream.tell():
+        stream.seek(0)  # it was emptied
+    return stream.read()
+
+
+def _is(stream: BinaryIO, file: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(stream.fileno()), file.stat())
+    except FileNotFoundError:  # renamed at this moment
+        return True
 
 
 def newest_first(folder: Path) -> list[Path]:
