@@ -6,7 +6,7 @@ from worker.cli.checks.finding import FAIL, OK, WARN, Case, Finding
 from worker.contract import calls
 from worker.contract.errors import Conflict, MemError, TimedOut, Unauthorized
 from worker.contract.quick import QuickClient
-from worker.contract.settings import is_loopback
+from worker.contract.settings import dialled, is_loopback
 from worker.contract.version import __version__
 
 _ANSWER_S = 5.0
@@ -18,13 +18,14 @@ _START = "`claude-mem worker start`; the other commands start it too"
 def access(case: Case) -> Finding:
     """Who may ask the worker."""
     host, token = case.settings.host, case.settings.token
-    if not is_loopback(host) and not token:
+    alone = is_loopback(host) and dialled(host) == host  # one that listens everywhere is dialled on loopback too
+    if not alone and not token:
         advice = "set CLAUDE_MEM_API_TOKEN, or CLAUDE_MEM_WORKER_HOST to 127.0.0.1"
         return Finding("access", FAIL, f"{host} is reached by other machines and there is no token", advice)
     if token and len(token) < _SHORT_TOKEN:
         advice = "`python3 -c 'import secrets; print(secrets.token_urlsafe())'` makes a good one"
         return Finding("access", WARN, "CLAUDE_MEM_API_TOKEN is short enough to be guessed", advice)
-    who = "programs of this machine" if is_loopback(host) else "other machines too"
+    who = "programs of this machine" if alone else "other machines too"
     return Finding("access", OK, f"{who}, {'with the token' if token else 'without a token'}")
 
 

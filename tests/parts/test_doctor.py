@@ -1,0 +1,193 @@
+"""`claude-mem doctor`: what it finds on a machine that is well, and on one where something is not."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.factories import make_batch, observation_row
+from tests.mcp.fake_worker import FakeWorker, serving
+from tests.parts.conftest import foreign
+from tests.parts.test_cli import run
+from tests.processes import free_port, running_worker
+from worker.cli.checks import agent, machine, memory, service
+from worker.cli.checks.finding import Case
+from worker.contract import calls, launch
+from worker.contract.settings import Settings
+from worker.contract.upkeep import Check
+
+EVERY = [
+    "installed", "settings", "folder", "file system", "disk", "permissions", "access", "port", "running", "version",
+    "reachable", "stream", "database", "index", "fulltext", "agent",
+]  # fmt: skip
+
+
+@pytest.fixture
+def env(tmp_path: Path) -> dict[str, str]:
+    data = tmp_path / "data"
+    return {
+        "PATH": os.environ.get("PATH", ""),
+        "HOME": str(tmp_path),
+        "CLAUDE_MEM_DATA_DIR": str(data),
+        "CLAUDE_MEM_WORKER_PORT": str(free_port()),
+    }
+
+
+@pytest.fixture
+def case(tmp_path: Path) -> Case:
+    return Case(Settings(tmp_path / "data", "127.0.0.1", 37700), tmp_path / ".claude.json")
+
+
+def examined(env: dict[str, str], *, code: int) -> dict[str, Any]:
+    """The findings by name; each has a sentence, and advice if it is not well."""
+    done = run(env, "doctor", "--json")
+    assert done.returncode == code and done.stderr == ""
+    told = json.loads(done.stdout)
+    assert told["ok"] is (code == 0)
+    assert all(one["message"] and bool(one["advice"]) == (one["state"] != "ok") for one in told["checks"])
+    assert all("\n" not in one["advice"] for one in told["checks"])
+    return {one["name"]: one for one in told["checks"]}
+
+
+def test_worker_that_is_well(env: dict[str, str]) -> None:
+    """Installed, running, reachable, indexed; for people too."""
+    with running_worker(Path(env["CLAUDE_MEM_DATA_DIR"]), port=int(env["CLAUDE_MEM_WORKER_PORT"])) as worker:
+        worker.quick.send(calls.import_batch(make_batch([observation_row("zebra")])))
+        found = examined(env, code=0)
+        assert list(found) == EVERY
+        assert {name for name, one in found.items() if one["state"] != "ok"} == {"agent"}
+        assert found["index"]["message"] == "1 of 1 records"
+        assert run(env, "doctor").stdout.startswith("ok    installed    claude-mem ")
+
+
+def test_nothing_there_yet_is_no_failure_and_nothing_is_made(env: dict[str, str]) -> None:
+    found = examined(env, code=0)
+    assert {name for name, one in found.items() if one["state"] != "ok"} == {
+        "running", "version", "reachable", "stream", "agent",
+    }  # fmt: skip
+    assert not Path(env["CLAUDE_MEM_DATA_DIR"]).exists()
+
+
+def test_database_is_looked_at_while_no_worker_runs(env: dict[str, str]) -> None:
+    data = Path(env["CLAUDE_MEM_DATA_DIR"])
+    with running_worker(data) as worker:
+        worker.quick.send(calls.import_batch(make_batch([observation_row("a"), observation_row("b")])))
+        assert worker.stop() == 0
+    connection = foreign(data / "claude-mem.db")
+    connection.execute("DELETE FROM py_docs WHERE docid = (SELECT min(docid) FROM py_docs)")
+    connection.close()
+    found = examined(env, code=0)
+    assert (found["index"]["state"], found["index"]["message"]) == ("warn", "1 of 2 records (observations 1 of 2)")
+    assert found["database"]["message"] == "sound"
+    (data / "claude-mem.db").write_bytes(b"this is no database" * 1000)
+    assert examined(env, code=1)["database"]["state"] == "fail"
+
+
+def test_port_of_another_is_named(env: dict[str, str]) -> None:
+    """R105."""
+    original = FakeWorker("", int(env["CLAUDE_MEM_WORKER_PORT"]))
+    original.answers["/api/health"] = lambda _: (200, {"status": "ok", "pid": 77, "workerPath": "/x/worker.cjs"})
+    with serving(original):
+        port = examined(env, code=1)["port"]
+    assert "the original claude-mem's worker (pid 77)" in port["message"] and "CLAUDE_MEM_WORKER_PORT" in port["advice"]
+
+
+def test_settings_that_cannot_be_read(env: dict[str, str]) -> None:
+    """R119."""
+    data = Path(env["CLAUDE_MEM_DATA_DIR"])
+    data.mkdir()
+    (data / "settings.json").write_text('{"a": 1,}')
+    found = examined(env, code=1)
+    assert list(found) == ["settings"] and "not JSON" in found["settings"]["message"]
+
+
+def test_worker_of_another_version(case: Case, tmp_path: Path) -> None:
+    """R113."""
+    with serving(FakeWorker(str(tmp_path / "data"), version="0.0.9")) as worker:
+        settings = Settings(tmp_path / "data", "127.0.0.1", worker.port)
+        theirs = Case(settings, case.agent_file, launch.find(settings))
+        assert service.version(theirs).state == "warn" and "0.0.9" in service.version(theirs).message
+        assert service.stream(theirs).state == "fail"
+
+
+def test_files_that_others_may_read(case: Case) -> None:
+    """R158."""
+    data = case.settings.data_dir
+    data.mkdir(mode=0o755)
+    data.chmod(0o755)
+    (data / "claude-mem.db").write_bytes(b"")
+    (data / "claude-mem.db").chmod(0o644)
+    found = machine.permissions(case)
+    assert (found.state, found.advice) == ("fail", f"`chmod -R go= {data}`")
+    assert subprocess.run(found.advice.strip("`").split(), check=True).returncode == 0
+    assert machine.permissions(case).state == "ok"
+
+
+def test_what_an_earlier_umask_left_open_is_shut(tmp_path: Path) -> None:
+    """R158: files that were there before, with whatever modes."""
+    data = tmp_path / "data"
+    (data / "logs").mkdir(parents=True)
+    for name in ("settings.json", ".env", "logs/claude-mem-2020-01-01.log"):
+        (data / name).write_text("{}")
+        (data / name).chmod(0o666)
+    for folder in (data, data / "logs"):
+        folder.chmod(0o777)
+    with running_worker(data):
+        modes = {str(path.relative_to(data)): path.stat().st_mode & 0o777 for path in (data, *data.rglob("*"))}
+    assert {mode for name, mode in modes.items() if name in (".", "logs")} == {0o700}
+    assert {mode for name, mode in modes.items() if name not in (".", "logs")} == {0o600}
+
+
+def test_folder_in_the_way(case: Case) -> None:
+    """R109."""
+    case.settings.data_dir.write_text("a file")
+    assert machine.folder(case).state == "fail"
+
+
+def test_file_system_of_another_machine(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machine, "_kind_of", lambda path: "nfs4")
+    assert machine.file_system(case).state == "warn"
+
+
+@pytest.mark.parametrize(
+    ("host", "token", "state"),
+    [
+        ("127.0.0.1", "", "ok"), ("127.0.0.1", "pass1234", "warn"), ("0.0.0.0", "", "fail"), ("0.0.0.0", "x" * 32, "ok"),
+        ("::", "pass1234", "warn"),
+    ],
+)  # fmt: skip
+def test_access(case: Case, host: str, token: str, state: str) -> None:
+    """R160."""
+    found = service.access(Case(Settings(case.settings.data_dir, host, 1, token=token), case.agent_file))
+    assert found.state == state and (not token or token not in found.message + found.advice)
+
+
+def test_silence_about_the_memory_is_told(case: Case) -> None:
+    for look in (memory.database, memory.index, memory.fulltext, memory.settings):
+        assert look(case).state == "warn"
+    bad = Case(case.settings, case.agent_file, reports={"fulltext": Check(name="fulltext", ok=False, message="none")})
+    assert memory.fulltext(bad).state == "warn"
+
+
+@pytest.mark.parametrize(
+    ("content", "state", "said"),
+    [
+        (None, "warn", "there is no"),
+        ("{", "warn", "cannot be read"),
+        ("{}", "warn", "no MCP entry"),
+        ('{"mcpServers": {"m": {"command": "/nowhere/claude-mem", "args": ["mcp"]}}}', "warn", "not there"),
+        ('{"mcpServers": {"m": {"command": "sh", "args": ["-m", "mcp_bridge"]}}}', "ok", "for all projects"),
+        ('{"projects": {"/src": {"mcpServers": {"m": {"command": "sh", "args": ["mcp_bridge"]}}}}}', "ok", "/src"),
+        ('{"mcpServers": {"other": {"type": "http", "url": "https://x"}}, "more": [1]}', "warn", "no MCP entry"),
+    ],
+)
+def test_entry_of_the_agent(case: Case, content: str | None, state: str, said: str) -> None:
+    if content is not None:
+        case.agent_file.write_text(content)
+    before = case.agent_file.read_bytes() if content is not None else None
+    found = agent.entry(case)
+    assert found.state == state and said in found.message
+    assert before is None or case.agent_file.read_bytes() == before
