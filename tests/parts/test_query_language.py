@@ -6,7 +6,6 @@ import pytest
 
 from tests.factories import DAY, NOON, make_batch, observation_row, prompt_row, session_row, summary_row
 from tests.parts.conftest import fill
-from worker.contract.errors import Invalid
 from worker.contract.search import SearchQuery
 from worker.search.engine import Engine
 from worker.store.tables import Store
@@ -77,6 +76,12 @@ async def test_a_line_finds_what_it_says(memory: Engine, line: str, expected: se
     assert await titles(memory, line) == expected
 
 
+async def test_concepts_are_counted_when_they_are_asked_for(memory: Engine) -> None:
+    counted = await memory.facets(SearchQuery(text="lock"), most_buckets=10, with_concepts=True)
+    assert [(count.value, count.count) for count in counted.concepts] == [("gotcha", 1)]
+    assert (await memory.facets(SearchQuery(), most_buckets=10)).concepts == ()
+
+
 async def test_filters_of_the_line_and_of_the_caller_both_hold(memory: Engine) -> None:
     assert await titles(memory, "type:bugfix", project="farm") == {DEADLOCK}
     assert await titles(memory, "type:bugfix", types=("decision",)) == set()
@@ -94,8 +99,8 @@ async def test_a_span_of_time_is_said_with_its_zone(memory: Engine) -> None:
     assert len(notes) == 1 and notes[0].startswith("since 2026-03-01 00:00 ")
 
 
-async def test_a_filter_that_cannot_be_read_is_named_unless_it_is_still_being_typed(memory: Engine) -> None:
-    with pytest.raises(Invalid) as raised:
-        await memory.search(SearchQuery(text="lock since:banana"))
-    assert raised.value.field == "since"
+async def test_a_filter_that_cannot_be_read_is_text_unless_it_is_still_being_typed(memory: Engine) -> None:
+    page = await memory.search(SearchQuery(text="lock since:banana"))
+    assert {hit.title for hit in page.hits} == {LOCK, STORE, PROMPT}
+    assert page.notes[0].startswith("since: takes a date")
     assert await titles(memory, "lock since:ban", typing=True) == {LOCK, STORE, PROMPT}

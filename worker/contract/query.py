@@ -8,7 +8,8 @@
     since:2026-03-10   until:yesterday   at:"last week"   (see ``when``)
 
 Values are lists with commas, quoted if they hold blanks. A `word:` that is not one of these is plain text, and so is
-one without a value. The filters must all hold; within one, any value will do.
+one without a value; one whose value cannot be read is looked for as text, and ``notes`` says so. So nothing that a
+person types is an error. The filters must all hold; within one, any value will do.
 """
 
 import datetime as dt
@@ -16,7 +17,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from worker.contract.errors import Invalid
 from worker.contract.records import RecordKind
 from worker.contract.when import at_ms, parse_range
 
@@ -46,6 +46,7 @@ class Parsed:
     """What a line asks for. text: its plain words, in order. Epochs are inclusive.
 
     ends_in_word: whether the line's last piece is one of the plain words, and so may be going on.
+    notes: sentences on what was not read as a filter though it looks like one.
     """
 
     text: str = ""
@@ -60,6 +61,7 @@ class Parsed:
     since_epoch_ms: int | None = None
     until_epoch_ms: int | None = None
     ends_in_word: bool = True
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -71,28 +73,26 @@ class _Reading:
     since: list[int] = field(default_factory=list)
     until: list[int] = field(default_factory=list)
     ends_in_word: bool = True
+    notes: list[str] = field(default_factory=list)
 
 
 def parse(line: str, *, now_epoch_ms: int, zone: dt.tzinfo | None = None, typing: bool = False) -> Parsed:
     """What a line asks for.
 
     typing: the end of the line may be unfinished; a filter there whose value cannot be read yet is passed over.
-    Errors: ``Invalid`` for a value that cannot be read; its ``field`` is the filter's name.
     """
     reading = _Reading()
     for token in _tokens(line):
-        try:
-            _read(token, reading, now_epoch_ms, zone)
-        except Invalid:
-            if not (typing and token.ends_line):
-                raise
-            reading.ends_in_word = False
+        complaint = _read(token, reading, now_epoch_ms, zone)
+        if complaint and not (typing and token.ends_line):
+            reading.words.append(token.text)
+            reading.notes.append(complaint)
     values = reading.values
     return Parsed(
         text=" ".join(reading.words),
         phrases=tuple(reading.phrases),
         excluded=tuple(reading.excluded),
-        kinds=tuple(dict.fromkeys(_kind(value) for value in values.get("is", ()))),
+        kinds=tuple(dict.fromkeys(_KINDS[value.lower()] for value in values.get("is", ()))),
         types=tuple(values.get("type", ())),
         projects=tuple(values.get("project", ())),
         concepts=tuple(values.get("concept", ())),
@@ -101,6 +101,7 @@ def parse(line: str, *, now_epoch_ms: int, zone: dt.tzinfo | None = None, typing
         since_epoch_ms=max(reading.since, default=None),
         until_epoch_ms=min(reading.until, default=None),
         ends_in_word=reading.ends_in_word,
+        notes=tuple(reading.notes),
     )
 
 
@@ -126,18 +127,20 @@ def _tokens(line: str) -> Iterator[_Token]:
         at = end
 
 
-def _read(token: _Token, reading: _Reading, now_epoch_ms: int, zone: dt.tzinfo | None) -> None:
-    name = _FIELDS.get(token.field or "")
+def _read(token: _Token, reading: _Reading, now_epoch_ms: int, zone: dt.tzinfo | None) -> str:
+    """Take a token in; what is wrong with it if it cannot be taken as the filter it looks like."""
+    name = None if token.minus else _FIELDS.get(token.field or "")
     reading.ends_in_word = False
-    if name is not None and not token.minus:
-        if name in _DATES:
-            first, last = _span(name, token.value, now_epoch_ms, zone)
-            reading.since += [first] if name in ("since", "at") else []
-            reading.until += [last] if name in ("until", "at") else []
-            return
+    if name in _DATES:
+        span = _span(name, token.value, now_epoch_ms, zone)
+        if span is None:
+            return f"{token.field}: takes a date (2026-03-10, 3d, yesterday, 上周), so this was looked for as text"
+        reading.since += [span[0]] if name in ("since", "at") else []
+        reading.until += [span[1]] if name in ("until", "at") else []
+    elif name is not None:
         values = [part.strip() for part in token.value.split(",") if part.strip()]
-        for value in values if name == "is" else ():
-            _kind(value)
+        if name == "is" and not all(value.lower() in _KINDS for value in values):
+            return f"{token.field}: takes observation, summary or prompt, so this was looked for as text"
         reading.values.setdefault(name, []).extend(values)
     elif token.field is None and token.quoted and token.value.strip():
         (reading.excluded if token.minus else reading.phrases).append(token.value)
@@ -146,22 +149,12 @@ def _read(token: _Token, reading: _Reading, now_epoch_ms: int, zone: dt.tzinfo |
     else:
         reading.words.append(token.text)
         reading.ends_in_word = True
+    return ""
 
 
-def _kind(value: str) -> RecordKind:
-    if value.lower() not in _KINDS:
-        raise Invalid(f"is: takes observation, summary or prompt, not {value[:40]!r}", field="is")
-    return _KINDS[value.lower()]
-
-
-def _span(name: str, value: str, now_epoch_ms: int, zone: dt.tzinfo | None) -> tuple[int, int]:
+def _span(name: str, value: str, now_epoch_ms: int, zone: dt.tzinfo | None) -> tuple[int, int] | None:
     span = parse_range(value, zone, now_epoch_ms=now_epoch_ms)
-    if span is None:
-        raise Invalid(
-            f"{name}: takes a date such as 2026-03-10, 2026-03-10T14:00, 3d, yesterday or 上周, not {value[:40]!r}",
-            field=name,
-        )
-    if name == "at" and span[0] == span[1]:
+    if span is not None and name == "at" and span[0] == span[1]:
         # A moment is no span to look into: the hour around it.
         return span[0] - 1_800_000, span[1] + 1_800_000
     return span

@@ -137,13 +137,18 @@ def key_of(record: Record) -> RecordKey:
 
 
 def items(column: str | None) -> tuple[str, ...]:
-    """The texts in a JSON-array column. Tolerant: NULL gives (), text that is no JSON array is one item."""
+    """The texts in a JSON-array column. Tolerant: NULL gives (), text that is no JSON array is one item.
+
+    An object gives its values.
+    """
     if not column:
         return ()
     try:
         value = msgspec.json.decode(column)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         return (column,)
+    if isinstance(value, dict):
+        value = list(value.values())
     if not isinstance(value, list):
         return (column,) if not isinstance(value, str) else ((value,) if value else ())
     return tuple(item if isinstance(item, str) else msgspec.json.encode(item).decode() for item in value if item)

@@ -178,6 +178,7 @@ class Facets(msgspec.Struct, frozen=True, kw_only=True):
     """What a filtered set is made of, for chips and the timeline strip.
 
     buckets: oldest first, at most as many as asked for, each ``bucket_ms`` long and aligned to local time.
+    concepts: the fifty most frequent, if they were asked for.
     """
 
     total: int
@@ -188,6 +189,7 @@ class Facets(msgspec.Struct, frozen=True, kw_only=True):
     bucket_ms: int
     first_epoch_ms: int | None
     last_epoch_ms: int | None
+    concepts: tuple[Count, ...] = ()
 
 
 class BatchQuery(msgspec.Struct, frozen=True, kw_only=True):

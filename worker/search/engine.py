@@ -30,6 +30,7 @@ from worker.store.finder import Finder
 from worker.store.listing import Ranked
 from worker.store.tables import Connection, Store
 
+_CONCEPTS = 50
 _LOOSE = "the exact phrase stands nowhere; these have some of its words"
 _WORD = {RecordKind.OBSERVATION: "Observation", RecordKind.SUMMARY: "Session", RecordKind.PROMPT: "Prompt"}
 
@@ -115,13 +116,13 @@ class Engine:
         return page, rows
 
     def _understand(self, query: SearchQuery) -> _Asked:
-        """What a query's line says. Errors: ``Invalid`` naming the filter that cannot be read."""
+        """What a query's line says."""
         said = parse(query.text, now_epoch_ms=int(self._now() * 1000), zone=self._zone, typing=query.typing)
         wanted = terms.Wanted(said.text, said.phrases, typing=query.typing and said.ends_in_word)
         unwanted = terms.excluding(said.excluded)
         where = filters.condition(query, said, excluding=self._finder.found(unwanted) if unwanted else None)
         span = shown_span(said.since_epoch_ms, said.until_epoch_ms, self._zone)
-        return _Asked(wanted, terms.expression(wanted), where, (span,) if span else ())
+        return _Asked(wanted, terms.expression(wanted), where, (*said.notes, *((span,) if span else ())))
 
     def _degraded(self) -> Degraded | None:
         if not self._store.fulltext:
@@ -168,7 +169,7 @@ class Engine:
             raise Invalid(f"Invalid timestamp: {query.anchor}", field="anchor")
         return anchor
 
-    async def facets(self, query: SearchQuery, *, most_buckets: int) -> Facets:
+    async def facets(self, query: SearchQuery, *, most_buckets: int, with_concepts: bool = False) -> Facets:
         """What a filtered set is made of."""
         asked = self._understand(query)
 
@@ -181,6 +182,7 @@ class Engine:
             width = buckets.width_for(first or 0, last or 0, most_buckets)
             grain = buckets.grain_for(width, self._zone)
             fine = self._finder.histogram(connection, match, where, grain) if groups else []
+            concepts = self._finder.concepts(connection, match, where, _CONCEPTS) if with_concepts else []
             return Facets(
                 total=sum(group.count for group in groups),
                 kinds=_counts((group.kind.value, group.count) for group in groups),
@@ -190,6 +192,7 @@ class Engine:
                 bucket_ms=width,
                 first_epoch_ms=first,
                 last_epoch_ms=last,
+                concepts=tuple(Count(*found) for found in concepts),
             )
 
         return await self._store.read(work)

@@ -62,7 +62,8 @@ def _shared(asked: SearchQuery | Parsed) -> list[Part]:
     if asked.types:
         parts.append((f"d.type COLLATE NOCASE IN ({placeholders(asked.types)})", asked.types))
     if asked.concepts:
-        parts.append((_CONCEPTS.format(marks=placeholders(asked.concepts)), asked.concepts))
+        marks = placeholders(asked.concepts)
+        parts.append((f"d.docid IN (SELECT docid FROM py_concepts WHERE concept IN ({marks}))", asked.concepts))
     if asked.files:
         parts.append(_files(asked.files))
     return parts
@@ -107,10 +108,6 @@ def _scope(project: str | None) -> Part:
 # One row with text that is no JSON must not fail the whole question.
 _EACH = "json_each(CASE WHEN json_valid({column}) THEN {column} ELSE '[]' END)"
 _PLAIN = re.compile(r"[A-Za-z0-9_.-]+")
-_CONCEPTS = (
-    f"d.kind = {_OBSERVATION} AND EXISTS (SELECT 1 FROM observations o, {_EACH.format(column='o.concepts')} c "
-    "WHERE o.id = d.record_id AND c.value IN ({marks}))"
-)
 
 
 def _files(paths: Sequence[str]) -> Part:

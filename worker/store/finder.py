@@ -25,6 +25,10 @@ class Finder(Protocol):
         """By kind, type and project."""
         ...
 
+    def concepts(self, connection: Connection, match: str, where: Condition, most: int) -> list[tuple[str, int]]:
+        """By concept, the most frequent ones."""
+        ...
+
     def histogram(self, connection: Connection, match: str, where: Condition, width_ms: int) -> list[tuple[int, int]]:
         """By time."""
         ...

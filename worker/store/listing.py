@@ -117,6 +117,23 @@ def grouped(connection: sqlite3.Connection, source: str, values: Sequence[object
     return [Group(KINDS[row[0]], *tuple(row)[1:]) for row in found]
 
 
+def concepts(connection: sqlite3.Connection, match: str, where: Condition, most: int) -> list[tuple[str, int]]:
+    """The most frequent concepts of a filtered set, and how many records have them."""
+    return by_concept(connection, *_source(match, where, dated=True), most)
+
+
+def by_concept(
+    connection: sqlite3.Connection, source: str, values: Sequence[object], most: int
+) -> list[tuple[str, int]]:
+    """``concepts`` of what FROM and WHERE give, `py_docs` being `d` in them."""
+    found = connection.execute(
+        f"SELECT concept, count(*) FROM py_concepts WHERE docid IN (SELECT d.docid {source}) "
+        "GROUP BY concept ORDER BY 2 DESC, 1 LIMIT ?",
+        (*values, most),
+    )
+    return [(row[0], row[1]) for row in found]
+
+
 def histogram(connection: sqlite3.Connection, match: str, where: Condition, width_ms: int) -> list[tuple[int, int]]:
     """(multiple of ``width_ms``, records in it) of a filtered set, oldest first, empty ones left out."""
     return by_time(connection, *_source(match, where, dated=True), width_ms)

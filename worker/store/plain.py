@@ -43,6 +43,11 @@ def groups(connection: sqlite3.Connection, match: str, where: Condition) -> list
     return listing.grouped(connection, *_source(match, where))
 
 
+def concepts(connection: sqlite3.Connection, match: str, where: Condition, most: int) -> list[tuple[str, int]]:
+    """The most frequent concepts of a filtered set, and how many records have them."""
+    return listing.by_concept(connection, *_source(match, where), most)
+
+
 def histogram(connection: sqlite3.Connection, match: str, where: Condition, width_ms: int) -> list[tuple[int, int]]:
     """(multiple of ``width_ms``, records in it) of a filtered set, oldest first, empty ones left out."""
     return listing.by_time(connection, *_source(match, where), width_ms)

@@ -1,9 +1,10 @@
 """Our own index beside the original's tables: what is searched, counted, listed and put in time order.
 
-`py_docs` has a narrow row for each record of any kind, `py_text` its search words, `py_queue` the records that changed
-since they were last indexed. Triggers of built-in SQL fill the queue, so that rows of other programs (the original
-itself, on the same file) are noticed too; ``drain`` empties it, in the transaction of each write of ours. Where
-SQLite has no FTS5 the words stand in `py_words` instead (``plain``). ``proof`` shows that nothing is missing.
+`py_docs` has a narrow row for each record of any kind, `py_concepts` its concepts, `py_text` its search words,
+`py_queue` the records that changed since they were last indexed. Triggers of built-in SQL fill the queue, so that
+rows of other programs (the original itself, on the same file) are noticed too; ``drain`` empties it, in the
+transaction of each write of ours. Where SQLite has no FTS5 the words stand in `py_words` instead (``plain``).
+``proof`` shows that nothing is missing.
 
 A record's docid is its id × 4 + the code of its kind. Its seal is a checksum of all that the index was made from.
 """
@@ -20,7 +21,7 @@ from worker.store.changes import Change, Deed
 from worker.store.queueing import SHOWN, triggers
 from worker.store.rows import CODES, KINDS, SELECTS
 
-FORMAT = f"3.{analysis.VERSION}"
+FORMAT = f"4.{analysis.VERSION}"
 """Format of these tables and version of the words in them; an index of another format is built anew."""
 
 COLUMNS = ("title", "subtitle", "narrative", "facts", "concepts", "files")
@@ -37,6 +38,9 @@ _TABLES = {
         project TEXT NOT NULL, merged TEXT, type TEXT NOT NULL, platform TEXT NOT NULL, session TEXT,
         prompt_number INTEGER, read_tokens INTEGER NOT NULL, discovery_tokens INTEGER NOT NULL, title TEXT NOT NULL,
         seal INTEGER NOT NULL)""",
+    "py_concepts": """CREATE TABLE py_concepts (
+        concept TEXT NOT NULL, docid INTEGER NOT NULL, PRIMARY KEY (concept, docid)) WITHOUT ROWID""",
+    "py_concepts_docid": "CREATE INDEX py_concepts_docid ON py_concepts (docid)",
     "py_docs_time": "CREATE INDEX py_docs_time ON py_docs (epoch, kind, record_id)",
     "py_docs_project": "CREATE INDEX py_docs_project ON py_docs (project, epoch, kind, record_id)",
     "py_docs_merged": "CREATE INDEX py_docs_merged ON py_docs (merged, epoch) WHERE merged IS NOT NULL",
@@ -83,7 +87,7 @@ def clear(connection: sqlite3.Connection, *, fulltext: bool) -> None:
     goes when the index is of this format again."""
     if fulltext:
         originals.remove(connection, "py_text")
-    for name in ("py_docs", "py_words", "py_queue"):
+    for name in ("py_docs", "py_concepts", "py_words", "py_queue"):
         connection.execute(f"DROP TABLE IF EXISTS {name}")
     if connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'py_meta'").fetchone():
         connection.execute("DELETE FROM py_meta WHERE key IN ('search_index', 'proved')")
@@ -130,11 +134,16 @@ def _index(connection: sqlite3.Connection, numbers: Sequence[int]) -> Iterator[C
     fulltext = has_text(connection)
     words, place = ("py_text", "rowid") if fulltext else ("py_words", "docid")
     connection.executemany("DELETE FROM py_docs WHERE docid = ?", [(number,) for number in known])
-    # Not only the known ones: the two may have come apart.
-    connection.executemany(f"DELETE FROM {words} WHERE {place} = ?", [(number,) for number in numbers])
+    # Not only the known ones: the tables may have come apart.
+    for table, column in ((words, place), ("py_concepts", "docid")):
+        connection.executemany(f"DELETE FROM {table} WHERE {column} = ?", [(number,) for number in numbers])
     found = list(indexed(connection, numbers))
     connection.executemany(
         f"INSERT INTO py_docs VALUES ({rows.placeholders(range(14))})", [entry.doc for entry in found]
+    )
+    connection.executemany(
+        "INSERT INTO py_concepts VALUES (?, ?)",
+        [(concept, entry.number) for entry in found for concept in entry.concepts],
     )
     if fulltext:
         columns = rows.placeholders(range(len(COLUMNS) + 1))
@@ -157,13 +166,17 @@ def _index(connection: sqlite3.Connection, numbers: Sequence[int]) -> Iterator[C
 
 @dataclass(frozen=True, slots=True)
 class Indexed:
-    """What the index holds of a record. doc: its row of `py_docs`; words: of `py_text`, column by column."""
+    """What the index holds of a record. doc: its row of `py_docs`; words: of `py_text`, column by column.
+
+    concepts: each once.
+    """
 
     number: int
     record: Record
     content_id: str
     doc: tuple[object, ...]
     words: tuple[str, ...]
+    concepts: tuple[str, ...]
 
 
 def indexed(connection: sqlite3.Connection, numbers: Sequence[int]) -> Iterator[Indexed]:
@@ -174,7 +187,8 @@ def indexed(connection: sqlite3.Connection, numbers: Sequence[int]) -> Iterator[
             number, record = row["id"] * 4 + code, rows.to_record(kind, row)
             shown = rows.document(record)
             doc = (*_doc(number, record, shown), seal(kind, row))
-            yield Indexed(number, record, row["content_id"] or "", doc, _words(shown))
+            concepts = tuple(dict.fromkeys(filter(None, shown.concepts.split("\n"))))
+            yield Indexed(number, record, row["content_id"] or "", doc, _words(shown), concepts)
 
 
 def seal(kind: RecordKind, row: sqlite3.Row) -> int:

@@ -33,6 +33,7 @@ _TYPE = Texts(("type",), "kinds if every value is one, observation types otherwi
 _TYPING = Flag(("typing",), "the last word may be unfinished")
 _IS_FOLDER = Flag(("isFolder",), "the path is a folder's: only what lies in it")
 _BUCKETS = Number(("buckets",), "bars of the histogram at most", default=120, low=3, high=400)
+_WITH_CONCEPTS = Flag(("withConcepts",), "count the concepts too, which takes longer than all the rest")
 _PATHS = Texts(("filePath", "files", "file"), "part of a path; any of them", required=True)
 
 _FILTERS = (_KIND, _TYPES, _TYPE, params.CONCEPTS, params.FILES, params.PROJECT, params.PLATFORM)
@@ -73,7 +74,10 @@ def routes(services: Services) -> list[Endpoint]:
 
     async def facets(request: Request) -> Response:
         query = Query(request)
-        return respond(await services.engine.facets(search_query(query), most_buckets=_BUCKETS.of(query)))
+        facets = services.engine.facets(
+            search_query(query), most_buckets=_BUCKETS.of(query), with_concepts=_WITH_CONCEPTS.of(query)
+        )
+        return respond(await facets)
 
     return [
         Endpoint(
@@ -90,8 +94,8 @@ def routes(services: Services) -> list[Endpoint]:
             summary="Observations and summaries of a file, newest first.", answers=_FORMS, params=_BY_FILE,
         ),
         Endpoint(
-            method="GET", path=calls.FACETS, run=facets, summary="Counts by kind, type, project and time.",
-            answers=(Facets,), params=(*_SEARCH, _BUCKETS, *_HARMLESS),
+            method="GET", path=calls.FACETS, run=facets, summary="Counts by kind, type, project, concept and time.",
+            answers=(Facets,), params=(*_SEARCH, _BUCKETS, _WITH_CONCEPTS, *_HARMLESS),
         ),
     ]  # fmt: skip
 
