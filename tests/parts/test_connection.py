@@ -179,6 +179,16 @@ async def _until(reader: asyncio.StreamReader, word: bytes) -> bytes:
     return bytes(found)
 
 
+async def test_listener_that_stopped_on_a_quiet_stream_is_freed(
+    port: int, broadcaster: Broadcaster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """R211: nothing happens, and its system goes on answering for it. In the real pace of the comments: minutes."""
+    monkeypatch.setattr(listener, "KEEP_ALIVE_S", 0.001)
+    with await deaf(port, buffer_bytes=2**16):
+        await eventually(lambda: broadcaster.listeners == 1)
+        await eventually(lambda: broadcaster.listeners == 0)
+
+
 async def test_listener_that_reads_slowly_is_kept(port: int, broadcaster: Broadcaster) -> None:
     """R211: slow is not dead."""
     with await deaf(port, buffer_bytes=2**17) as slow:

@@ -155,8 +155,8 @@ def test_file_system_of_another_machine(case: Case, monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize(
     ("host", "token", "state"),
     [
-        ("127.0.0.1", "", "ok"), ("127.0.0.1", "pass1234", "warn"), ("0.0.0.0", "", "fail"), ("0.0.0.0", "x" * 32, "ok"),
-        ("::", "pass1234", "warn"),
+        ("127.0.0.1", "", "ok"), ("127.0.0.1", "pass1234", "warn"), ("0.0.0.0", "", "fail"),
+        ("0.0.0.0", "x" * 32, "ok"), ("::", "pass1234", "warn"),
     ],
 )  # fmt: skip
 def test_access(case: Case, host: str, token: str, state: str) -> None:

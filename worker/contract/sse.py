@@ -7,7 +7,10 @@ break, so an event would be cut in two.
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-KEEP_ALIVE = b": keep-alive\n\n"
+KEEP_ALIVE = b": keep-alive" + b" " * 8_000 + b"\n\n"
+"""Large enough that a listener whose program has stopped is noticed on a quiet stream too: a system takes in what its
+programs do not read, and only when it is full, after some minutes of these, does the worker see that nobody does.
+"""
 
 
 @dataclass(frozen=True, slots=True)
