@@ -92,9 +92,11 @@ GOLDEN: list[tuple[Any, str]] = [
     (FOUND, HIT),
     (
         SearchPage(
-            hits=(FOUND,), total=7, query="token", offset=3, strategy="keyword", degraded=Degraded.INDEX_STARTING
+            hits=(FOUND,), total=7, kinds={RecordKind.PROMPT: 7}, query="token", offset=3, strategy="keyword",
+            degraded=Degraded.INDEX_STARTING,
         ),
-        '{"hits":[' + HIT + '],"total":7,"query":"token","offset":3,"strategy":"keyword","degraded":"index_starting",'
+        '{"hits":[' + HIT + '],"total":7,"kinds":{"prompt":7},"query":"token","offset":3,"strategy":"keyword",'
+        '"degraded":"index_starting",'
         '"took_ms":0.0,"notes":[]}',
     ),
     (
@@ -107,7 +109,7 @@ GOLDEN: list[tuple[Any, str]] = [
             first_epoch_ms=5, last_epoch_ms=None,
         ),
         '{"total":1,"kinds":[{"value":"observation","count":1}],"types":[],"projects":[],'
-        '"buckets":[{"start_epoch_ms":5,"count":1}],"bucket_ms":3,"first_epoch_ms":5,"last_epoch_ms":null}',
+        '"buckets":[{"start_epoch_ms":5,"count":1}],"bucket_ms":3,"first_epoch_ms":5,"last_epoch_ms":null,"concepts":[]}',
     ),
     (Readiness(status="ready"), '{"status":"ready","mcpReady":true,"message":null}'),
     (Version("0.1.0"), '{"version":"0.1.0"}'),

@@ -74,10 +74,15 @@ def ensure(settings: Settings, *, wait_s: float = 15.0) -> Health:
 
 
 def is_outdated(settings: Settings) -> bool:
-    """Whether the worker that answers is older than this program. A newer one is left alone: it knows our calls."""
+    """Whether the worker that answers is older than this program. A newer one is left alone: it knows our calls.
+
+    One that answered a moment ago and no longer does is on its way out, and counts as older.
+    """
     try:
         client = QuickClient(settings.host, settings.port, token=settings.credential)
         return is_older(client.send(calls.version(), timeout_s=_VERSION_S).version, __version__)
+    except Unreachable:
+        return True
     except MemError:
         return False
 

@@ -97,12 +97,14 @@ class Hit(Entry, frozen=True, kw_only=True):
 class SearchPage(msgspec.Struct, frozen=True, kw_only=True):
     """One page of one fused list over all kinds.
 
-    total: how many there are in all. strategy: ``filter`` (no words) or ``keyword``. notes: what a person should know
-    of how the question was understood: the span of time with its zone, a phrase that stands nowhere.
+    total: how many there are in all, ``kinds`` how many of each kind. strategy: ``filter`` (no words) or ``keyword``.
+    notes: what a person should know of how the question was understood: the span of time with its zone, a phrase that
+    stands nowhere, a filter that could not be read.
     """
 
     hits: tuple[Hit, ...]
     total: int
+    kinds: dict[RecordKind, int] = {}
     query: str = ""
     offset: int = 0
     strategy: str = "filter"

@@ -33,7 +33,7 @@ def notes(page: SearchPage) -> list[str]:
 
 
 def _header(page: SearchPage) -> str:
-    kinds = Counter(hit.kind for hit in page.hits)
+    kinds = Counter(page.kinds)
     matching = f' matching "{marks.cell(page.query)}"' if page.query.strip() else ""
     shown = "" if page.total == len(page.hits) else f", showing {page.offset + 1}-{page.offset + len(page.hits)}"
     return (

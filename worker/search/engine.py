@@ -48,7 +48,7 @@ class _Asked:
 @dataclass(frozen=True, slots=True)
 class _Found:
     ranked: list[Ranked]
-    total: int
+    kinds: dict[RecordKind, int]
     notes: tuple[str, ...] = ()
 
 
@@ -105,7 +105,8 @@ class Engine:
         found, hits, rows = await self._store.read(work)
         page = SearchPage(
             hits=tuple(hits),
-            total=found.total,
+            total=sum(found.kinds.values()),
+            kinds=found.kinds,
             query=query.text,
             offset=query.offset,
             strategy="keyword" if asked.match else "filter",
@@ -208,17 +209,18 @@ def _counts(values: Iterable[tuple[str, int]]) -> tuple[Count, ...]:
 
 def _find(finder: Finder, connection: Connection, query: SearchQuery, asked: _Asked) -> _Found:
     """The page of what fits."""
-    match, total = _settled(finder, connection, asked)
-    notes = (_LOOSE,) if total and match != asked.match else ()
-    ranked = _ranked(finder, connection, query, match, asked.where) if total > query.offset else []
-    return _Found(ranked, total, notes)
+    match, kinds = _settled(finder, connection, asked)
+    notes = (_LOOSE,) if kinds and match != asked.match else ()
+    there = sum(kinds.values()) > query.offset
+    return _Found(_ranked(finder, connection, query, match, asked.where) if there else [], kinds, notes)
 
 
-def _settled(finder: Finder, connection: Connection, asked: _Asked) -> tuple[str, int]:
-    """The expression to go by and how many it finds: a phrase that stands nowhere is looked for by its words."""
-    total = finder.count(connection, asked.match, asked.where)
-    if total or not asked.wanted.phrases:
-        return asked.match, total
+def _settled(finder: Finder, connection: Connection, asked: _Asked) -> tuple[str, dict[RecordKind, int]]:
+    """The expression to go by and how many of each kind it finds: a phrase that stands nowhere is looked for by its
+    words."""
+    kinds = finder.count(connection, asked.match, asked.where)
+    if kinds or not asked.wanted.phrases:
+        return asked.match, kinds
     loose = terms.expression(asked.wanted, strict=False)
     return loose, finder.count(connection, loose, asked.where)
 

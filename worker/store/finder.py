@@ -2,6 +2,7 @@
 
 from typing import Protocol
 
+from worker.contract.records import RecordKind
 from worker.contract.search import Order
 from worker.store.filters import Condition, Part
 from worker.store.listing import Group, Ranked
@@ -17,8 +18,8 @@ class Finder(Protocol):
         """A page of the records that an expression finds, best first or by time."""
         ...
 
-    def count(self, connection: Connection, match: str, where: Condition) -> int:
-        """How many there are."""
+    def count(self, connection: Connection, match: str, where: Condition) -> dict[RecordKind, int]:
+        """How many of each kind there are."""
         ...
 
     def groups(self, connection: Connection, match: str, where: Condition) -> list[Group]:

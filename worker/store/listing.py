@@ -46,10 +46,12 @@ def search(
     return [Ranked(search_index.key(row[0]), -row[1]) for row in found]
 
 
-def count(connection: sqlite3.Connection, match: str, where: Condition) -> int:
-    """How many records an FTS5 expression finds; all that fit the filters, without one."""
+def count(connection: sqlite3.Connection, match: str, where: Condition) -> dict[RecordKind, int]:
+    """How many records of each kind an FTS5 expression finds; all that fit the filters, without one."""
     source, values = _source(match, where, dated=False)
-    return int(connection.execute(f"SELECT count(*) {source}", values).fetchone()[0])
+    kind = "py_text.rowid % 4" if match else "d.kind"
+    found = connection.execute(f"SELECT {kind}, count(*) {source} GROUP BY 1", values)
+    return {KINDS[row[0]]: row[1] for row in found}
 
 
 def listing(

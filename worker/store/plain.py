@@ -8,10 +8,12 @@ and phrases it has; what is newer comes first among equals. Each question reads 
 import re
 import sqlite3
 
+from worker.contract.records import RecordKind
 from worker.contract.search import Order
 from worker.store import listing, search_index
 from worker.store.filters import Condition
 from worker.store.listing import Group, Ranked
+from worker.store.rows import KINDS
 
 _QUOTED = re.compile(r'"([^"]*)"\s*\*?')
 _MOST_WORDS = 24
@@ -32,10 +34,10 @@ def search(
     return [Ranked(search_index.key(row[0]), float(row[1])) for row in found]
 
 
-def count(connection: sqlite3.Connection, match: str, where: Condition) -> int:
-    """How many records an expression finds; all that fit the filters, without one."""
+def count(connection: sqlite3.Connection, match: str, where: Condition) -> dict[RecordKind, int]:
+    """How many records of each kind an expression finds; all that fit the filters, without one."""
     source, values = _source(match, where)
-    return int(connection.execute(f"SELECT count(*) {source}", values).fetchone()[0])
+    return {KINDS[row[0]]: row[1] for row in connection.execute(f"SELECT d.kind, count(*) {source} GROUP BY 1", values)}
 
 
 def groups(connection: sqlite3.Connection, match: str, where: Condition) -> list[Group]:

@@ -1,4 +1,5 @@
 import datetime as dt
+from collections import Counter
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -17,7 +18,9 @@ PROMPT = {"kind": RecordKind.PROMPT, "type": "prompt", "id": 40}
 def table(
     *hits: Hit, query: str = "token expiry", total: int | None = None, zone: dt.tzinfo = dt.UTC, **over: object
 ) -> str:
-    page = SearchPage(hits=hits, total=len(hits) if total is None else total, query=query, **over)  # type: ignore[arg-type]
+    kinds = over.pop("kinds", None) or Counter(hit.kind for hit in hits)
+    total = len(hits) if total is None else total
+    page = SearchPage(hits=hits, total=total, kinds=kinds, query=query, **over)  # type: ignore[arg-type]
     return index_table(page, zone)
 
 
@@ -34,9 +37,10 @@ def test_whole_table() -> None:
         make_hit(**SUMMARY, title="Fix token expiry", created_at_epoch=NOON + 16 * MINUTE, read_tokens=9),
         make_hit(**PROMPT, title="why?", created_at_epoch=NOON - DAY, read_tokens=0),
         total=40,
+        kinds={RecordKind.OBSERVATION: 30, RecordKind.SUMMARY: 9, RecordKind.PROMPT: 1},
         offset=8,
     ) == (
-        'Found 40 result(s) matching "token expiry" (2 obs, 1 sessions, 1 prompts, showing 9-12)\n'
+        'Found 40 result(s) matching "token expiry" (30 obs, 9 sessions, 1 prompts, showing 9-12)\n'
         "\n"
         "### Mar 4, 2026\n"
         "\n"
