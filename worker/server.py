@@ -15,7 +15,7 @@ import msgspec
 import uvicorn
 from starlette.applications import Starlette
 
-from worker import log
+from worker import log, owner
 from worker.api import port
 from worker.api.app import build
 from worker.api.connection import Connection
@@ -90,10 +90,13 @@ class _Server(uvicorn.Server):
 
 
 def serve(settings: Settings) -> None:
-    """Run the worker until it is told to end. Errors: ``Unavailable`` with the reason when it cannot start."""
+    """Run the worker until it is told to end.
+
+    Errors: ``Unavailable`` with the reason when it cannot start, ``Conflict`` when another has its data directory.
+    """
     os.umask(0o077)
     listening = port.listen(settings)
-    with contextlib.closing(listening):
+    with contextlib.closing(listening), owner.sole(settings.data_dir, settings.port):
         successor_wanted = asyncio.run(_serve(settings, listening))
     if successor_wanted:
         launch.spawn(settings)

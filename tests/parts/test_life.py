@@ -15,7 +15,7 @@ import pytest
 
 from tests.factories import NOON, make_batch, observation_row, prompt_row, session_row, summary_row
 from tests.parts.conftest import eventually, foreign
-from tests.processes import WorkerProcess, free_port, running_worker, start_worker, wait_for
+from tests.processes import WorkerProcess, running_worker, start_worker, wait_for
 from worker.contract import calls
 from worker.contract.client import WorkerClient
 from worker.contract.curation import Save
@@ -230,15 +230,6 @@ def test_demo_is_filled_once_and_into_an_empty_memory_only(tmp_path: Path) -> No
             counts.append(worker.quick.send(calls.search(SearchQuery())).total)
             assert worker.stop() == 0
     assert counts[0] == counts[1] > 100
-
-
-def test_two_workers_on_one_memory_find_each_other_s_rows(tmp_path: Path) -> None:
-    """R052 without vectors: the file is shared as with the original."""
-    with running_worker(tmp_path / "data") as one, running_worker(tmp_path / "data", port=free_port()) as other:
-        one.quick.send(calls.save(Save(text="zebra one", project="shop")))
-        other.quick.send(calls.save(Save(text="zebra two", project="shop")))
-        both = calls.search(SearchQuery(text="zebra"))
-        wait_for(lambda: one.quick.send(both).total == other.quick.send(both).total == 2)
 
 
 def test_killed_worker_loses_nothing_that_was_answered(tmp_path: Path) -> None:

@@ -9,11 +9,11 @@ from worker.cli import exits
 from worker.contract.errors import Invalid, MemError, NotFound, TooLarge, WrongType
 
 _SEQUENCE = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[\]PX^_][^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)|\x1b[ -/]*[0-~]")
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 def plain(text: str) -> str:
-    """The text without terminal sequences and control characters; line breaks and tabs stay."""
+    """The text without what acts on a terminal or turns a line around; line breaks and tabs stay."""
     return _CONTROL.sub("", _SEQUENCE.sub("", text.replace("\r\n", "\n").replace("\r", "\n")))
 
 

@@ -1,6 +1,7 @@
 """Pure: the small things every table shows: icons, days, clock times, safe cells."""
 
 import datetime as dt
+import re
 
 from worker.contract.records import RecordKey, RecordKind
 from worker.contract.search import Entry
@@ -15,6 +16,10 @@ _WORK_ICONS = {
     "security_alert": "⚠", "security_note": "⚷", "sensitive": "⊘",
 }  # fmt: skip
 _KIND_ICONS = {RecordKind.SUMMARY: "🎯", RecordKind.PROMPT: "💬"}
+_ACTING = re.compile(
+    r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[\]PX^_][^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)|\x1b[ -/]*[0-~]"
+    "|[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u202a-\u202e\u2066-\u2069]"
+)
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
@@ -51,7 +56,10 @@ def clock(epoch_ms: int, zone: dt.tzinfo | None = None) -> str:
 
 
 def cell(text: str, limit: int = 160) -> str:
-    """A text that cannot leave its table cell: on one line, `|` escaped, cut at ``limit`` characters with `…`."""
-    line = " ".join(text.split())
+    """A text that cannot leave its table cell: on one line, `|` escaped, cut at ``limit`` characters with `…`.
+
+    Nothing in it acts on a terminal that it is printed to, or turns the line around.
+    """
+    line = " ".join(_ACTING.sub("", text).split())
     line = line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
     return line.replace("\\", "\\\\").replace("|", "\\|")

@@ -79,6 +79,13 @@ def test_title_cannot_leave_its_cell(title: str, cell: str) -> None:
     assert rows(table(make_hit(title=title))) == [f"| #118 | 12:00 PM | ● | {cell} | ~61 |"]
 
 
+@pytest.mark.parametrize("act", ["\x1b]0;owned\x07", "\x1b[2J", "\x9b31m", "\x1bc", "\u202e", "\x07", "\x00"])
+def test_nothing_in_a_cell_acts_on_a_terminal(act: str) -> None:
+    line = rows(table(make_hit(title=f"before{act}after")))[0]
+    assert "before" in line and "after" in line
+    assert not any(char in line for char in "\x1b\x9b\x07\x00\u202e")
+
+
 @given(st.text(), st.text())
 def test_any_text_leaves_one_row_of_five_cells(title: str, query: str) -> None:
     text = table(make_hit(title=title), query=query)
