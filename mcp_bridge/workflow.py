@@ -2,7 +2,7 @@
 
 INSTRUCTIONS = """\
 Memory of earlier sessions, in three steps; each filters before the next costs tokens:
-1. search(query) gives an index with ids (~50-100 tokens a row).
+1. search(query) gives an index with ids (up to ~50 tokens a row).
 2. timeline(anchor=id) shows what happened around a row.
 3. get_observations(ids=[...]) gives the full text (~500-1000 tokens each), for chosen ids only.
 Never fetch full text without filtering first."""
@@ -12,7 +12,7 @@ WORKFLOW = """\
 
 Always go from cheap to dear. Never fetch full text before you have filtered.
 
-1. **search** - the index: ids, times, titles and the tokens each record costs to read (about 50-100 tokens a row).
+1. **search** - the index: ids, times, titles and the tokens each record costs to read (up to about 50 tokens a row).
    `search(query="token expiry", limit=20, project="my-project")`
 2. **timeline** - what happened around a row (about 100-200 tokens a row).
    `timeline(anchor=118, depth_before=3, depth_after=3)`, or `timeline(query="token expiry")` for the best hit

@@ -5,6 +5,7 @@ Models send numbers as text, lists as text and text as lists. Whatever has one m
 
 import math
 import re
+import time
 from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
@@ -96,9 +97,11 @@ class Arguments:
         text = self.text(name).strip()
         if not text:
             return None
-        span = when.parse_range(text)
+        span = when.parse_range(text, now_epoch_ms=time.time_ns() // 1_000_000)
         if span is None:
-            raise _wrong(name, "a date such as 2026-03-10 or 2026-03-10T14:30, or epoch milliseconds", text)
+            raise _wrong(
+                name, "a date such as 2026-03-10, 2026-03-10T14:30, 3d or yesterday, or epoch milliseconds", text
+            )
         return span[end]
 
 

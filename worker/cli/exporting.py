@@ -137,7 +137,7 @@ def _safe(row: msgspec.Raw) -> bytes:
 
 
 def _date(text: str) -> tuple[int, int]:
-    span = when.parse_range(text)
+    span = when.parse_range(text, now_epoch_ms=time.time_ns() // 1_000_000)
     if span is None:
         raise argparse.ArgumentTypeError(f"must be a date such as 2026-03-10 or 2026-03-10T14:30, not {text!r}")
     return span

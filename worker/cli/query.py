@@ -1,6 +1,7 @@
 """`search`, `timeline`, `show`: prints what the worker presents, or its JSON."""
 
 import argparse
+import time
 from collections.abc import Sequence
 
 import msgspec
@@ -41,12 +42,15 @@ def main(argv: Sequence[str]) -> int:
 def _search(parser: argparse.ArgumentParser, words: list[str]) -> int:
     """Search the memory. Without words: the newest records that pass the filters."""
     parser.add_argument(
-        "words", nargs="*", metavar="WORDS", help="nothing in them is syntax; `--` before a word with -"
+        "words",
+        nargs="*",
+        metavar="WORDS",
+        help='words, "a phrase", -without, type:bugfix project:P file:F since:3d is:prompt ...; `--` before a word with -',
     )
     parser.add_argument("--project", metavar="P", help="only this project")
     parser.add_argument("--type", action="append", default=[], metavar="T", help="observation type: bugfix, feature...")
     parser.add_argument("--kind", action="append", default=[], metavar="K", help=f"one of {', '.join(_KINDS)}")
-    parser.add_argument("--since", type=_date, metavar="D", help="from this date, 2026-03-10, or moment")
+    parser.add_argument("--since", type=_date, metavar="D", help="from this date or moment: 2026-03-10, 3d, yesterday")
     parser.add_argument("--until", type=_date, metavar="D", help="to this date or moment, inclusive")
     parser.add_argument("--limit", type=_count, default=20, metavar="N", help="rows (20)")
     parser.add_argument("--offset", type=_depth, default=0, metavar="N", help="rows to skip")
@@ -90,7 +94,7 @@ def _timeline(parser: argparse.ArgumentParser, words: list[str]) -> int:
     if bool(anchor) == bool(asked):
         parser.error("give an ANCHOR or --query WORDS, one of the two")
     key = parse_key(anchor)
-    if anchor and key is None and when.parse_range(anchor) is None:
+    if anchor and key is None and when.parse_range(anchor, now_epoch_ms=time.time_ns() // 1_000_000) is None:
         parser.error(f"argument ANCHOR: must be 118, S14, P40, or a date and time, not {anchor!r}")
     query = TimelineQuery(
         anchor=str(key) if key else anchor,
@@ -170,7 +174,9 @@ def _whole(text: str, low: int) -> int:
 
 
 def _date(text: str) -> tuple[int, int]:
-    span = when.parse_range(text)
+    span = when.parse_range(text, now_epoch_ms=time.time_ns() // 1_000_000)
     if span is None:
-        raise argparse.ArgumentTypeError(f"must be a date such as 2026-03-10 or 2026-03-10T14:30, not {text!r}")
+        raise argparse.ArgumentTypeError(
+            f"must be a date such as 2026-03-10, 2026-03-10T14:30, 3d or yesterday, not {text!r}"
+        )
     return span

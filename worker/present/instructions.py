@@ -2,7 +2,7 @@
 
 _WORKFLOW = """# Three steps, so that only what matters is read in full
 
-1. `search` for an index: ids, titles, times, and what each record would cost to read (50-100 tokens a row).
+1. `search` for an index: ids, titles, times, and what each record would cost to read (up to about 50 tokens a row).
 2. `timeline` around a promising id: what was asked, learned and concluded before and after it.
 3. `get_observations` for the few ids that matter, all in one call (500-1000 tokens each).
 
