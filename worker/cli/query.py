@@ -45,7 +45,7 @@ def _search(parser: argparse.ArgumentParser, words: list[str]) -> int:
         "words",
         nargs="*",
         metavar="WORDS",
-        help='words, "a phrase", -without, type:bugfix project:P file:F since:3d is:prompt ...; `--` before a word with -',
+        help='words, "a phrase", -without, type:bugfix file:F since:3d is:prompt ...; `--` before a word with -',
     )
     parser.add_argument("--project", metavar="P", help="only this project")
     parser.add_argument("--type", action="append", default=[], metavar="T", help="observation type: bugfix, feature...")
