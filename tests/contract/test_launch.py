@@ -192,7 +192,7 @@ def test_why_it_did_not_start(where: Settings, monkeypatch: pytest.MonkeyPatch) 
 def test_a_pid_file_of_another_process(where: Settings) -> None:
     """R099, R101."""
     where.data_dir.mkdir()
-    with subprocess.Popen(["sleep", "999"]) as other:
+    with subprocess.Popen(["sleep", "60"]) as other:
         (where.data_dir / "worker.pid").write_text(
             json.dumps({"pid": other.pid, "port": where.port, "startToken": "1"})
         )
@@ -229,7 +229,7 @@ def test_a_folder_that_cannot_be_made(where: Settings) -> None:
     began = time.monotonic()
     with pytest.raises(Unavailable, match=f"cannot write to {where.data_dir}"):
         launch.ensure(where)
-    assert time.monotonic() - began < 1
+    assert time.monotonic() - began < 10
 
 
 @pytest.mark.skipif(sys.platform != "linux" or os.geteuid() != 0, reason="needs to be able to be another user")
@@ -250,7 +250,7 @@ def test_a_folder_that_may_not_be_written(where: Settings) -> None:
     thread.start()
     thread.join()
     assert refused == [f"cannot write to {where.data_dir}: Permission denied"]
-    assert time.monotonic() - began < 1
+    assert time.monotonic() - began < 10
 
 
 def test_an_older_worker_makes_room(where: Settings, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -154,7 +154,7 @@ def test_a_session_starts_the_worker_and_ends_with_its_input(env: dict[str, str]
         assert one.leave() == 0
         assert one.complaints == ""
     assert len((tmp_path / "memory" / "starts.txt").read_text().splitlines()) == 1
-    assert took_s < 6, "2 s on a quiet machine"
+    assert took_s < 20, "the client gives up at about that; 1 s on a quiet machine"
 
 
 def test_only_the_protocol_is_on_stdout(env: dict[str, str], tmp_path: Path) -> None:

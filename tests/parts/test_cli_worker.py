@@ -105,7 +105,7 @@ def test_another_process_under_the_recorded_id_is_left_alone(env: dict[str, str]
     """R099: the id in worker.pid was used again."""
     folder = Path(env["CLAUDE_MEM_DATA_DIR"])
     folder.mkdir()
-    with subprocess.Popen(["sleep", "999"]) as stranger:
+    with subprocess.Popen(["sleep", "60"]) as stranger:
         (folder / "worker.pid").write_text(json.dumps({"pid": stranger.pid, "port": 1, "startToken": "1"}))
         assert run(env, "worker", "stop").returncode == 0
         assert run(env, "worker", "start").returncode == 0

@@ -73,7 +73,7 @@ def test_end_with_fifty_streams_and_some_that_never_read(tmp_path: Path) -> None
         worker.quick.send(calls.import_batch(rows(100, text="x" * 50_000)))  # more than the system's buffers hold
         began = time.monotonic()
         assert worker.stop(within_s=10) == 0
-        assert time.monotonic() - began < 2
+        assert time.monotonic() - began < 5
         assert worker.stderr == ""
 
 
