@@ -227,11 +227,7 @@ class MemoryApp(App[None]):
         self.say("that key means nothing here; / searches, ? shows all keys")
 
     def _want_clear(self) -> None:
-        box = self.workspace.search.box
-        if box.value:
-            box.value = ""
-        else:
-            self.workspace.hits.focus()
+        self.workspace.hits.focus()
 
     def _want_open(self) -> None:
         entry = self.state.entry

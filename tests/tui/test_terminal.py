@@ -103,6 +103,31 @@ def test_typing_in_a_terminal() -> None:
         terminal.until(lambda text: "timeline around" in text)
 
 
+def test_what_is_typed_in_a_burst_keeps_its_order() -> None:
+    """Keys that edit and letters in one piece, as tmux or a slow line hands them on."""
+    left, home, end, backspace = "\x1b[D", "\x1b[H", "\x1b[F", "\x7f"
+    with running(size=(120, 36), rows=500) as terminal:
+        terminal.send("/")
+        for number in range(20):
+            fixed = "hingxy" + left + backspace + home + "not" + end + backspace
+            _type(terminal, f"{backspace * 40}{fixed} {number} here", f"nothing {number} here")
+
+
+def test_escape_empties_the_box_before_what_is_typed_next() -> None:
+    with running(size=(120, 36), rows=500) as terminal:
+        terminal.send("/")
+        for number in range(5):
+            # As the kitty protocol has Esc: another key may follow in the same piece.
+            _type(terminal, f"away\x1b[27unow {number}", f"now {number}")
+            _type(terminal, "\x1b[27ucleared", "cleared")
+
+
+def _type(terminal: Terminal, keys: str, text: str) -> None:
+    """Send the keys in one piece, and wait until the box holds the text and nothing else."""
+    terminal.send(keys)
+    terminal.until(lambda screen: f"❯ {text}  " in screen, within_s=3)
+
+
 @pytest.mark.parametrize("size", [(200, 60), (80, 24), (50, 20), (40, 12)])
 def test_any_size_and_ascii(size: tuple[int, int]) -> None:
     with running("--ascii", "--no-mouse", size=size, rows=200, term={"TERM": "linux"}) as terminal:

@@ -6,11 +6,13 @@ crash under NO_COLOR (``textual.filter.Monochrome``).
 
 import string
 from collections.abc import Sequence
+from functools import cached_property
 from typing import ClassVar
 
 from rich.segment import Segment
 from rich.style import Style
-from textual.binding import Binding, BindingType
+from textual import events
+from textual.binding import Binding, BindingsMap, BindingType
 from textual.strip import Strip
 from textual.widget import Widget
 
@@ -38,6 +40,24 @@ class Acts(Widget):
     """A widget with a place in the keymap: what it cannot do itself it asks for."""
 
     PLACE: ClassVar[str]
+
+    async def on_key(self, event: events.Key) -> None:
+        """Do the keys bound here, in the order they came.
+
+        Textual would let them go up to the app, which does them later, and for whoever has the focus by then; an input
+        takes letters at once. So what is typed ahead of a busy screen would change its order: a Backspace would delete
+        what was typed after it.
+        """
+        for binding in self._bound.key_to_bindings.get(event.key, ()):
+            if await self.app.run_action(binding.action, self):
+                event.stop()
+                event.prevent_default()
+                return
+
+    @cached_property
+    def _bound(self) -> BindingsMap:
+        """The keys of this class, before those of the ones it is made from."""
+        return BindingsMap([binding for kind in type(self).__mro__ for binding in vars(kind).get("BINDINGS", ())])
 
     def action_act(self, name: str) -> None:
         """Do an action of the keymap here, or want it from whoever can."""

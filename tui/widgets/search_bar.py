@@ -38,6 +38,13 @@ class SearchBox(Input, Acts):
         event.stop()
         self.replace(typed(event.text), *sorted(self.selection))
 
+    def do_clear(self) -> None:
+        """Empty the box here, where it cannot take away what is typed next; an empty one is left."""
+        if self.value:
+            self.value = ""
+        else:
+            self.post_message(messages.Wanted("clear", self.PLACE))
+
     def action_cursor_left(self, select: bool = False) -> None:
         """One character to the left."""
         start, end = self.selection
