@@ -313,8 +313,6 @@ class MemoryApp(App[None]):
     def _want_undo(self) -> None:
         if self.state.view is View.TIMELINE:
             self._want_swap()
-        elif self.workspace.search.box.value:
-            self.workspace.search.box.value = ""
         else:
             self.say("q quits")
 

@@ -15,8 +15,8 @@ BOX, LIST, PREVIEW, RECORD, GUIDE, ANYWHERE = "box", "list", "preview", "record"
 class Action:
     """name: what is asked for. keys: Textual's names. places: where they work. label: for the footer. help: a line.
 
-    at_once: done before the next key is handed on, because it decides who gets that key: what is typed ahead of a slow
-    line would otherwise end up in the wrong place.
+    at_once: done before the next key is handed on, because it decides who gets that key, or what that key is added to:
+    what is typed ahead of a slow line would otherwise end up in the wrong place, or be taken away again.
     """
 
     name: str
@@ -73,7 +73,14 @@ KEYMAP = (
         "back",
         "close this; from the preview, to the list",
     ),
-    Action("undo", ("escape", "backspace"), (LIST,), "back", "from the timeline to the list; from hits to all records"),
+    Action(
+        "undo",
+        ("escape", "backspace"),
+        (LIST,),
+        "back",
+        "from the timeline to the list; from hits to all records",
+        at_once=True,
+    ),
     Action("quit", ("q",), (LIST,), "quit", "from the timeline to the list; from the list, quit"),
 )
 

@@ -122,6 +122,16 @@ def test_escape_empties_the_box_before_what_is_typed_next() -> None:
             _type(terminal, "\x1b[27ucleared", "cleared")
 
 
+def test_back_to_all_records_keeps_the_text_typed_next() -> None:
+    with running(size=(120, 36), rows=500) as terminal:
+        _type(terminal, "/cache", "cache")
+        for text in ("login", "cache") * 3:
+            terminal.until(lambda screen: "hits" in screen)
+            terminal.send("\r")
+            terminal.until(lambda screen: "q quit" in screen)
+            _type(terminal, f"\x7f/{text}", text)
+
+
 def _type(terminal: Terminal, keys: str, text: str) -> None:
     """Send the keys in one piece, and wait until the box holds the text and nothing else."""
     terminal.send(keys)

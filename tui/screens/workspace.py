@@ -104,7 +104,7 @@ class Workspace(DrawnScreen):
         return action != "at_once" or self.place in keymap.named(str(parameters[0])).places
 
     def action_at_once(self, name: str) -> None:
-        """Move the focus, before the next key."""
+        """Move the focus, or empty the box, before the next key."""
         self.post_message(messages.Wanted("hush", self.place))
         match name:
             case "search":
@@ -112,6 +112,10 @@ class Workspace(DrawnScreen):
             case "leave_box" if self.state.rows.total or self.state.waiting:
                 self.set_focus(self.hits)
             case "leave_box":
+                self.post_message(messages.Wanted(name, self.place))
+            case "undo" if self.state.view is View.LIST:
+                self.search.box.call_later(self.search.box.undo)  # after the keys it got, before those it will get
+            case "undo":
                 self.post_message(messages.Wanted(name, self.place))
             case "pane":
                 self._go(1)

@@ -40,10 +40,17 @@ class SearchBox(Input, Acts):
 
     def do_clear(self) -> None:
         """Empty the box here, where it cannot take away what is typed next; an empty one is left."""
+        self._empty_or("clear")
+
+    def undo(self) -> None:
+        """The same, asked for in the list; what it means for an empty box is not known here."""
+        self._empty_or("undo")
+
+    def _empty_or(self, wanted: str) -> None:
         if self.value:
             self.value = ""
         else:
-            self.post_message(messages.Wanted("clear", self.PLACE))
+            self.post_message(messages.Wanted(wanted, self.PLACE))
 
     def action_cursor_left(self, select: bool = False) -> None:
         """One character to the left."""
