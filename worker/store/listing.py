@@ -49,9 +49,15 @@ def search(
 def count(connection: sqlite3.Connection, match: str, where: Condition) -> dict[RecordKind, int]:
     """How many records of each kind an FTS5 expression finds; all that fit the filters, without one."""
     source, values = _source(match, where, dated=False)
-    kind = "py_text.rowid % 4" if match else "d.kind"
-    found = connection.execute(f"SELECT {kind}, count(*) {source} GROUP BY 1", values)
-    return {KINDS[row[0]]: row[1] for row in found}
+    return by_kind(connection, source, values, "py_text.rowid % 4" if match else "d.kind")
+
+
+def by_kind(connection: sqlite3.Connection, source: str, values: Sequence[object], kind: str) -> dict[RecordKind, int]:
+    """``count`` of what FROM and WHERE give; kind: SQL for the kind's code."""
+    # Sums, because GROUP BY would sort all of them.
+    sums = ", ".join(f"sum({kind} = {code})" for code in KINDS)
+    row = connection.execute(f"SELECT {sums} {source}", values).fetchone()
+    return {found: count for found, count in zip(KINDS.values(), row, strict=True) if count}
 
 
 def listing(

@@ -13,7 +13,6 @@ from worker.contract.search import Order
 from worker.store import listing, search_index
 from worker.store.filters import Condition
 from worker.store.listing import Group, Ranked
-from worker.store.rows import KINDS
 
 _QUOTED = re.compile(r'"([^"]*)"\s*\*?')
 _MOST_WORDS = 24
@@ -37,7 +36,7 @@ def search(
 def count(connection: sqlite3.Connection, match: str, where: Condition) -> dict[RecordKind, int]:
     """How many records of each kind an expression finds; all that fit the filters, without one."""
     source, values = _source(match, where)
-    return {KINDS[row[0]]: row[1] for row in connection.execute(f"SELECT d.kind, count(*) {source} GROUP BY 1", values)}
+    return listing.by_kind(connection, source, values, "d.kind")
 
 
 def groups(connection: sqlite3.Connection, match: str, where: Condition) -> list[Group]:

@@ -21,7 +21,7 @@ from worker.store.changes import Change, Deed
 from worker.store.queueing import SHOWN, triggers
 from worker.store.rows import CODES, KINDS, SELECTS
 
-FORMAT = f"4.{analysis.VERSION}"
+FORMAT = f"5.{analysis.VERSION}"
 """Format of these tables and version of the words in them; an index of another format is built anew."""
 
 COLUMNS = ("title", "subtitle", "narrative", "facts", "concepts", "files")
@@ -41,7 +41,8 @@ _TABLES = {
     "py_concepts": """CREATE TABLE py_concepts (
         concept TEXT NOT NULL, docid INTEGER NOT NULL, PRIMARY KEY (concept, docid)) WITHOUT ROWID""",
     "py_concepts_docid": "CREATE INDEX py_concepts_docid ON py_concepts (docid)",
-    "py_docs_time": "CREATE INDEX py_docs_time ON py_docs (epoch, kind, record_id)",
+    # With the project, so that a deep page passes over the rows before it without opening one.
+    "py_docs_time": "CREATE INDEX py_docs_time ON py_docs (epoch, kind, record_id, project)",
     "py_docs_project": "CREATE INDEX py_docs_project ON py_docs (project, epoch, kind, record_id)",
     "py_docs_merged": "CREATE INDEX py_docs_merged ON py_docs (merged, epoch) WHERE merged IS NOT NULL",
 }
