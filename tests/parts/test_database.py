@@ -9,7 +9,7 @@ import pytest
 
 from tests.factories import make_batch, observation_row
 from tests.parts.conftest import fill, foreign
-from worker.contract.errors import Busy, Unavailable
+from worker.contract.errors import Busy, TimedOut, Unavailable
 from worker.contract.search import SearchQuery
 from worker.search.engine import Engine
 from worker.store.tables import Connection, Store, open_store
@@ -147,3 +147,20 @@ async def test_two_openings_at_once_make_one_file(tmp_path: Path) -> None:
     assert versions == 37
     for store in stores:
         await store.close()
+
+
+async def test_a_database_that_was_moved_away_takes_no_more_and_ends_the_watch(store: Store, tmp_path: Path) -> None:
+    await fill(store, make_batch([observation_row()]))
+    store.path.rename(tmp_path / "elsewhere.db")
+    with pytest.raises(Unavailable, match="moved or replaced"):
+        await fill(store, make_batch([observation_row("lost?")]))
+    with pytest.raises(Unavailable, match="moved or replaced"):
+        await store.catch_up(lambda: None)
+
+
+async def test_a_question_that_takes_too_long_is_given_up(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("worker.store.database._READ_S", 0.05)
+    endless = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n"
+    with pytest.raises(TimedOut):
+        await store.read(lambda connection: connection.execute(endless).fetchone())
+    assert await store.read(lambda connection: connection.execute("SELECT 1").fetchone()[0]) == 1

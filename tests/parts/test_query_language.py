@@ -6,6 +6,7 @@ import pytest
 
 from tests.factories import DAY, NOON, make_batch, observation_row, prompt_row, session_row, summary_row
 from tests.parts.conftest import fill
+from worker.contract.errors import Invalid
 from worker.contract.search import SearchQuery
 from worker.search.engine import Engine
 from worker.store.tables import Store
@@ -104,3 +105,20 @@ async def test_a_filter_that_cannot_be_read_is_text_unless_it_is_still_being_typ
     assert {hit.title for hit in page.hits} == {LOCK, STORE, PROMPT}
     assert page.notes[0].startswith("since: takes a date")
     assert await titles(memory, "lock since:ban", typing=True) == {LOCK, STORE, PROMPT}
+
+
+async def test_a_question_without_a_word_lists_everything_and_says_so(memory: Engine) -> None:
+    """R013."""
+    page = await memory.search(SearchQuery(text="!!!"))
+    assert page.total == 5 and "no word" in page.notes[0]
+
+
+async def test_as_many_phrases_as_anybody_pastes_are_answered(memory: Engine) -> None:
+    page = await memory.search(SearchQuery(text='"session lock" ' + '"a" "b" "the lock" ' * 2_000))
+    assert page.total <= 5
+
+
+async def test_more_values_than_anybody_means_are_refused_by_name(memory: Engine) -> None:
+    with pytest.raises(Invalid) as raised:
+        await memory.search(SearchQuery(files=tuple(f"f{number}" for number in range(1_000))))
+    assert raised.value.field == "files"

@@ -9,7 +9,7 @@ import msgspec
 
 from worker.contract import calls, sse
 from worker.contract.calls import Call
-from worker.contract.errors import MemError, TimedOut, Unreachable, from_body
+from worker.contract.errors import Invalid, MemError, TimedOut, Unreachable, from_body
 from worker.contract.events import StreamEvent
 from worker.contract.settings import dialled
 
@@ -73,6 +73,8 @@ class WorkerClient:
             )
         except httpx.TimeoutException as error:
             raise TimedOut(f"no answer from the worker within {self._timeout_s:g} s") from error
+        except httpx.InvalidURL as error:
+            raise Invalid(f"the question is too long to be sent: {error}", field="query") from error
         except httpx.TransportError as error:
             raise Unreachable(f"no worker answers at {self._where}") from error
         if response.status_code >= 400:

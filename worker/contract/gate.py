@@ -42,9 +42,13 @@ def claim(settings: Settings) -> bool:
         raise Unavailable(f"cannot write to {settings.data_dir}: {error.filename} is in the way") from error
     except OSError as error:
         raise Unavailable(f"cannot write to {settings.data_dir}: {error.strerror or error}") from error
-    with os.fdopen(handle, "wb") as file:
-        started = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-        file.write(msgspec.json.encode({"pid": os.getpid(), "startedAt": started}))
+    started = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(msgspec.json.encode({"pid": os.getpid(), "startedAt": started}))
+    except OSError as error:
+        lock.unlink(missing_ok=True)
+        raise Unavailable(f"cannot write to {settings.data_dir}: {error.strerror or error}") from error
     return True
 
 

@@ -31,6 +31,7 @@ from worker.store.listing import Ranked
 from worker.store.tables import Connection, Store
 
 _CONCEPTS = 50
+_WORDLESS = "there is no word in the question, so all that passes the filters is listed"
 _LOOSE = "the exact phrase stands nowhere; these have some of its words"
 _WORD = {RecordKind.OBSERVATION: "Observation", RecordKind.SUMMARY: "Session", RecordKind.PROMPT: "Prompt"}
 
@@ -122,8 +123,10 @@ class Engine:
         wanted = terms.Wanted(said.text, said.phrases, typing=query.typing and said.ends_in_word)
         unwanted = terms.excluding(said.excluded)
         where = filters.condition(query, said, excluding=self._finder.found(unwanted) if unwanted else None)
+        match = terms.expression(wanted)
+        wordless = (_WORDLESS,) if said.text.strip() and not match and not query.typing else ()
         span = shown_span(said.since_epoch_ms, said.until_epoch_ms, self._zone)
-        return _Asked(wanted, terms.expression(wanted), where, (*said.notes, *((span,) if span else ())))
+        return _Asked(wanted, match, where, (*said.notes, *wordless, *((span,) if span else ())))
 
     def _degraded(self) -> Degraded | None:
         if not self._store.fulltext:

@@ -4,6 +4,7 @@ Words are OR-ed and ranked by bm25, so a question in whole sentences finds its r
 any other is there. Each word stands in quotes and holds only letters and digits.
 """
 
+import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -25,6 +26,7 @@ _COMMON = frozenset(_COMMON_TEXT.split())
 Kept on purpose, as they do tell: no, not, before, after, over, under, again, same, more, most, only, until, …"""
 
 _MOST_TERMS = 64
+_MOST_PHRASES = 16
 _SHORTEST_STEM = 3
 _LONGEST_SUFFIX = 4
 _SHORTEST_BEGINNING = 2
@@ -67,13 +69,13 @@ def expression(wanted: Wanted, *, strict: bool = True) -> str:
     words of the phrases are words like others, and the phrase adds its weight.
     typing: the last word also finds the words that begin with it; one letter is no word yet.
     """
-    phrases = [phrase for phrase in map(phrase_expression, wanted.phrases) if phrase]
+    phrases = _phrases(wanted.phrases)
     parts = _parts(wanted)
     if not phrases:
         return " OR ".join(parts)
     if not strict or len(terms(wanted.text)) >= _SENTENCE:
-        loose = [_quoted(word) for phrase in wanted.phrases for word in terms(phrase)]
-        return " OR ".join(dict.fromkeys((*phrases, *loose, *parts)))
+        loose = [_quoted(word) for phrase in wanted.phrases[:_MOST_PHRASES] for word in terms(phrase)]
+        return " OR ".join(list(dict.fromkeys((*phrases, *loose, *parts)))[: 2 * _MOST_TERMS])
     together = " AND ".join(phrases)
     return f"({together}) AND ({' OR '.join((*phrases, *parts))})"
 
@@ -88,7 +90,13 @@ def phrase_expression(text: str) -> str:
 
 def excluding(texts: Iterable[str]) -> str:
     """An expression for what has any of these words or phrases, empty when there is none."""
-    return " OR ".join(phrase for phrase in map(phrase_expression, texts) if phrase)
+    return " OR ".join(_phrases(texts))
+
+
+def _phrases(texts: Iterable[str]) -> list[str]:
+    """Their expressions, each once, and not so many that a question would take seconds."""
+    found = (phrase for phrase in map(phrase_expression, dict.fromkeys(texts)) if phrase)
+    return list(itertools.islice(dict.fromkeys(found), _MOST_PHRASES))
 
 
 def _in_order(text: str) -> list[str]:

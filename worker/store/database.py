@@ -10,12 +10,13 @@ import logging
 import os
 import sqlite3
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeVar
 
-from worker.contract.errors import Busy, MemError, Unavailable
+from worker.contract.errors import Busy, MemError, TimedOut, Unavailable
 from worker.store import backup, schema
 from worker.store.reconcile import reconcile
 
@@ -30,6 +31,11 @@ _OPENING_BUSY_MS = 2_000
 _WRITE_BUSY_MS = 30_000
 """The original waits 5 s for a lock and then loses the row. A write of ours may wait longer: it is off every path
 that an agent waits for."""
+
+_READ_S = 20.0
+"""A question that takes longer is given up, before its client gives up at 30 s; it would hold up all the others."""
+_LOOK_EVERY = 20_000
+"""Steps of SQLite's machine between two looks at the clock: about a millisecond."""
 
 Connector = Callable[[Path], sqlite3.Connection]
 """Opens a file, in SQLite's own way of committing and for any thread; ``Database`` sets the rest."""
@@ -74,6 +80,13 @@ class Database:
         self._reading = ThreadPoolExecutor(READERS, "store-reader")
         self._local = threading.local()
         self._readers: list[sqlite3.Connection] = []
+        self._closing = False
+        self._file = _identity(path)
+
+    @property
+    def is_replaced(self) -> bool:
+        """Whether the path leads to another file now, or to none: what is written here, nobody will find there."""
+        return _identity(self.path) != self._file
 
     def be_patient(self) -> None:
         """From now on a write waits long for its lock; while opening it does not."""
@@ -89,6 +102,8 @@ class Database:
 
     def write_now(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """The same as ``write`` for code that already runs on a thread and while nobody else writes."""
+        if self.is_replaced:
+            raise Unavailable(f"{self.path} was moved or replaced while it was open; nothing was written to it")
         with _told(self.path), _transaction(self._writer, "IMMEDIATE"):
             return work(self._writer)
 
@@ -100,11 +115,14 @@ class Database:
                 connection = self._local.connection = _opened(self._connect, self.path, _BUSY_MS)
                 connection.execute("PRAGMA query_only = ON")
                 self._readers.append(connection)
+            until = time.monotonic() + _READ_S
+            connection.set_progress_handler(lambda: self._closing or time.monotonic() > until, _LOOK_EVERY)
             with _transaction(connection, "DEFERRED"):
                 return work(connection)
 
     def close(self) -> None:
-        """Finish what was begun, fold the write-ahead log into the file, close."""
+        """Finish what is being written, give up what is being read, fold the write-ahead log into the file, close."""
+        self._closing = True
         self._reading.shutdown(wait=True)
         self._writing.shutdown(wait=True)
         for connection in self._readers:
@@ -112,6 +130,15 @@ class Database:
         with contextlib.suppress(sqlite3.Error):
             self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         self._writer.close()
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Which file a path leads to, None if to none."""
+    try:
+        seen = path.stat()
+    except OSError:
+        return None
+    return seen.st_dev, seen.st_ino
 
 
 def _opened(connect: Connector, path: Path, busy_ms: int) -> sqlite3.Connection:
@@ -196,6 +223,8 @@ def _told(path: Path) -> Iterator[None]:
         name = _name(error)
         if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
             raise Busy("another program holds the database; try again in a moment", retry_after_s=5) from error
+        if name.startswith("SQLITE_INTERRUPT"):
+            raise TimedOut(f"this took longer than {_READ_S:g} s and was given up; ask for less") from error
         told = next((sentence for start, sentence in _SENTENCES.items() if name.startswith(start)), _CANNOT)
         raise Unavailable(told.format(path=path, folder=path.parent, error=error)) from error
     except OSError as error:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from worker.contract.errors import Invalid
 from worker.contract.query import Parsed
 from worker.contract.records import RecordKind, parse_key
 from worker.contract.search import SearchQuery
@@ -12,7 +13,15 @@ from worker.store.rows import CODES, placeholders
 INTERNAL_PROJECT = "observer-sessions"
 """Where the original's own extraction sessions go; shown only to those who ask for it by name."""
 
+_MOST_VALUES = 100
 _OBSERVATION, _SUMMARY = CODES[RecordKind.OBSERVATION], CODES[RecordKind.SUMMARY]
+
+
+def _bounded(asked: SearchQuery | Parsed) -> None:
+    """Errors: ``Invalid`` for more values in a filter than anybody means, and than SQLite can take."""
+    for name in ("types", "concepts", "files", "projects", "sessions"):
+        if len(getattr(asked, name, ())) > _MOST_VALUES:
+            raise Invalid(f"{name}: at most {_MOST_VALUES} values", field=name)
 
 
 Part = tuple[str, Sequence[object]]
@@ -36,10 +45,12 @@ def condition(query: SearchQuery, said: Parsed | None = None, *, excluding: Part
 
     excluding: a question for docids and its parameters; what it finds is left out.
     """
+    _bounded(query)
     parts = [_scope(query.project), *_shared(query)]
     if query.platform_source:
         parts.append(("d.platform = ?", [query.platform_source]))
     if said is not None:
+        _bounded(said)
         parts += _shared(said)
         parts += [_projects(said.projects)] if said.projects else []
         parts += [_sessions(said.sessions)] if said.sessions else []

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from worker.contract.errors import MemError
+from worker.contract.errors import MemError, Unavailable
 from worker.store import proof, search_index
 from worker.store.changes import Change, ChangeFeed
 from worker.store.database import Connector, Database, plain_connection
@@ -77,6 +77,8 @@ class Store:
         """
         trouble = ""
         while True:
+            if self._database.is_replaced:
+                raise Unavailable(f"{self.path} was moved or replaced while it was open; start the worker anew")
             try:
                 started = self.complete
                 await self._index_backlog()
