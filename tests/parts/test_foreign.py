@@ -57,7 +57,7 @@ async def test_written_rows_are_found_and_told(
         " created_at_epoch) VALUES (1, 'c-1', 1, 'zebra?', '', 1)"
     )
     await eventually(finds(engine, "zebra", "1", "S1", "P1"), within_s=2)
-    assert sorted(told) == [("1", Deed.ADDED), ("P1", Deed.ADDED), ("S1", Deed.ADDED)]
+    await eventually(lambda: sorted(told) == [("1", Deed.ADDED), ("P1", Deed.ADDED), ("S1", Deed.ADDED)])
 
 
 async def test_edits_are_found_under_the_new_words_alone(
@@ -69,7 +69,7 @@ async def test_edits_are_found_under_the_new_words_alone(
     other.execute("UPDATE observations SET title = 'giraffe'")
     await eventually(finds(engine, "giraffe", "1"), within_s=2)
     assert await finds(engine, "zebra")()
-    assert told == [("1", Deed.ADDED), ("1", Deed.CHANGED)]
+    await eventually(lambda: told == [("1", Deed.ADDED), ("1", Deed.CHANGED)])
 
 
 async def test_deleted_rows_vanish(engine: Engine, other: sqlite3.Connection, told: Told, following: None) -> None:
@@ -173,7 +173,7 @@ async def test_update_of_what_is_not_shown_is_not_told(
     other.execute("UPDATE observations SET synced_at = 5, sync_rev = '2', relevance_count = 1")
     other.execute(OBSERVATION, ("giraffe", "", "i", NOON))
     await eventually(finds(engine, "giraffe", "2"))
-    assert told == [("1", Deed.ADDED), ("2", Deed.ADDED)]
+    await eventually(lambda: told == [("1", Deed.ADDED), ("2", Deed.ADDED)])
 
 
 async def test_odd_values_of_other_programs_hide_nothing(
@@ -213,7 +213,7 @@ async def test_row_is_told_after_its_commit_and_not_before(
     other.execute("ROLLBACK")
     other.execute(OBSERVATION, ("giraffe", "", "h", NOON))
     await eventually(finds(engine, "giraffe", "1"))
-    assert told == [("1", Deed.ADDED)]
+    await eventually(lambda: told == [("1", Deed.ADDED)])
 
 
 async def test_rows_written_while_no_worker_ran_are_indexed_at_the_next_start(store: Store, told: Told) -> None:
