@@ -202,6 +202,8 @@ class MemoryApp(App[None]):
     def on_typed(self, message: messages.Typed) -> None:
         """Another text in the box."""
         self.tell(facts.Typed(message.text))
+        if message.full:
+            self.say("the search box is full; what is typed or pasted beyond it is left out")
 
     def on_moved(self, message: messages.Moved) -> None:
         """The list's cursor."""

@@ -13,11 +13,12 @@ class Wanted(Message):
 
 
 class Typed(Message):
-    """The search box holds another text."""
+    """The search box holds another text. full: and there is no room for more."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, *, full: bool = False) -> None:
         super().__init__()
         self.text = text
+        self.full = full
 
 
 class Moved(Message):

@@ -1,5 +1,6 @@
 """The app in a real pseudo-terminal: keys in, bytes out, and the screen a terminal makes of them."""
 
+import contextlib
 import fcntl
 import os
 import pty
@@ -52,6 +53,16 @@ class Terminal:
     def send(self, keys: str) -> None:
         """Type."""
         os.write(self.fd, keys.encode())
+
+    def pour(self, keys: str) -> None:
+        """Type more than the line holds: what the program writes meanwhile is read, so that neither waits for ever."""
+        rest = keys.encode()
+        os.set_blocking(self.fd, False)
+        while rest:
+            with contextlib.suppress(BlockingIOError):
+                rest = rest[os.write(self.fd, rest[:4096]) :]
+            self.read(quiet_s=0.001)
+        os.set_blocking(self.fd, True)
 
     def read(self, *, quiet_s: float) -> bytes:
         """What is written until there is silence for so long."""

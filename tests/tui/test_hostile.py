@@ -11,6 +11,7 @@ from tests.tui.memory import observation, prompt, summary
 from tests.tui.stage import Stage
 from tui.cells.glyphs import ASCII
 from tui.state.model import Link
+from tui.widgets.search_bar import MOST
 from worker.contract.errors import MemError, Unavailable
 from worker.contract.records import Record
 from worker.contract.settings import Settings
@@ -148,6 +149,23 @@ async def test_a_paste_steers_nothing() -> None:
         await stage.settled()
         assert box.value == "raceevil\u200b [/ second"
         assert not any(char in stage.text for char in "\x1b\x07\x08\x9b\u202e")
+
+
+@pytest.mark.parametrize("keys", ["start", "\u093f\u3053x"])
+async def test_a_paste_of_any_size_fills_the_box_and_no_more(keys: str) -> None:
+    async with Stage() as stage:
+        box = stage.app.workspace.search.box
+        await stage.press("slash")
+        box.post_message(events.Paste(keys))
+        box.post_message(events.Paste("lorem \n" * 100_000))
+        await stage.until(lambda: "the search box is full" in stage.screen[-1])
+        assert len(box.value) == MOST
+        assert box.value.startswith(keys + "lorem")
+        box.post_message(events.Paste("more"))
+        await stage.press("backspace", "x", "home", "delete")
+        await stage.settled()
+        assert len(box.value) == MOST - 1
+        assert "is full" not in stage.screen[-1]
 
 
 async def test_typing_east_asian_text_finds_it() -> None:

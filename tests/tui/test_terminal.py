@@ -138,6 +138,15 @@ def _type(terminal: Terminal, keys: str, text: str) -> None:
     terminal.until(lambda screen: f"❯ {text}  " in screen, within_s=3)
 
 
+def test_a_file_pasted_as_keys_fills_the_box_and_is_over_soon() -> None:
+    """What a terminal without bracketed paste makes of a paste: so many keys."""
+    with running(size=(120, 36), rows=500) as terminal:
+        terminal.send("/")
+        terminal.pour("lorem ipsum " * 2_500)
+        terminal.until(lambda screen: "the search box is full" in screen)
+        _type(terminal, "\x1b[27unow", "now")
+
+
 @pytest.mark.parametrize("size", [(200, 60), (80, 24), (50, 20), (40, 12)])
 def test_any_size_and_ascii(size: tuple[int, int]) -> None:
     with running("--ascii", "--no-mouse", size=size, rows=200, term={"TERM": "linux"}) as terminal:

@@ -16,6 +16,9 @@ from tui.cells.glyphs import Glyphs
 from tui.state.model import ViewState
 from tui.widgets.paint import Acts, Line, bindings, components
 
+MOST = 1_000
+"""Characters the box holds: far more than anyone types. A terminal without bracketed paste hands a file on as keys."""
+
 
 class SearchBox(Input, Acts):
     """An input that moves and deletes by what a person calls a character: a joined emoji is one."""
@@ -24,8 +27,8 @@ class SearchBox(Input, Acts):
     BINDINGS: ClassVar[list[BindingType]] = bindings(keymap.BOX)
 
     def validate_value(self, value: str) -> str:
-        """A paste may hold anything."""
-        return typed(value)
+        """A paste may hold anything, and any amount of it."""
+        return typed(value[:MOST])
 
     def validate_selection(self, selection: Selection) -> Selection:
         """Never inside a character, wherever the mouse clicked."""
@@ -33,10 +36,15 @@ class SearchBox(Input, Acts):
         return Selection(self._snapped(start), self._snapped(end))
 
     def on_paste(self, event: events.Paste) -> None:
-        """All of a paste, its lines as one."""
+        """As much of a paste as there is room for, its lines as one."""
         event.prevent_default()
         event.stop()
-        self.replace(typed(event.text), *sorted(self.selection))
+        start, end = sorted(self.selection)
+        room = MOST - len(self.value) + end - start
+        self.replace(typed(event.text[:MOST])[:room], start, end)
+
+    def restricted(self) -> None:
+        """No bell for each of 100,000 keys: that the box is full was said when it became so."""
 
     def do_clear(self) -> None:
         """Empty the box here, where it cannot take away what is typed next; an empty one is left."""
@@ -112,7 +120,9 @@ class SearchBar(Horizontal):
         self._sign = Sign()
         self._found = Found()
         self._state = ViewState()
-        self.box = SearchBox(placeholder="Search memory", compact=True, select_on_focus=False, id="box")
+        self.box = SearchBox(
+            placeholder="Search memory", compact=True, select_on_focus=False, id="box", max_length=MOST
+        )
         self.box.cursor_blink = False
 
     def compose(self) -> ComposeResult:
@@ -128,7 +138,7 @@ class SearchBar(Horizontal):
     def on_input_changed(self, event: Input.Changed) -> None:
         """Another text: want it searched for."""
         event.stop()
-        self.post_message(messages.Typed(event.value))
+        self.post_message(messages.Typed(event.value, full=len(event.value) >= MOST))
 
     def show(self, state: ViewState) -> None:
         """Show what was found. The box keeps what was typed, whatever the state says."""
