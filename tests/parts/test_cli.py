@@ -271,3 +271,12 @@ def test_settings_that_cannot_be_read_are_2(env: dict[str, str], tmp_path: Path)
     assert "settings.json is not JSON" in done.stderr
     assert file.read_text() == '{"CLAUDE_MEM_WORKER_PORT": "5", }'
     assert os.listdir(tmp_path / "memory") == ["settings.json"]
+
+
+def test_an_output_that_takes_nothing_ends_with_a_sentence() -> None:
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-P", "-m", "worker.cli.main", "--help"], stdout=full, stderr=subprocess.PIPE, text=True
+        )
+    assert done.returncode == 74
+    assert done.stderr == "claude-mem: No space left on device\n"

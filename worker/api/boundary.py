@@ -148,6 +148,7 @@ def _name(host: str) -> str:
 def _is_local(origin: str) -> bool:
     try:
         parts = urlsplit(origin)
-        return parts.scheme == "http" and (parts.hostname or "") in _LOCAL
+        # A port that is none (`http://localhost:80.evil.example`) raises as it is looked at.
+        return parts.scheme == "http" and (parts.hostname or "") in _LOCAL and parts.port != 0
     except ValueError:
         return False

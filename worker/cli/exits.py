@@ -4,6 +4,7 @@ FOUND = 0
 NOTHING = 1
 USAGE = 2
 UNAVAILABLE = 3
+UNWRITABLE = 74
 INTERRUPTED = 130
 READER_GONE = 141
 
@@ -13,5 +14,6 @@ exit codes:
   1  nothing found; `worker status`: not running
   2  bad usage or an invalid value
   3  the worker is not available, or another program holds its port
+  74 the output cannot be written
   130 interrupted, 141 the reader of the output went away
 """

@@ -34,6 +34,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         # The interpreter flushes once more at its end, and would complain.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return exits.READER_GONE
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        print(f"claude-mem: {error.strerror or error}", file=sys.stderr)
+        return exits.UNWRITABLE
     except KeyboardInterrupt:
         return exits.INTERRUPTED
     return code

@@ -75,7 +75,7 @@ async def test_name_it_is_bound_to_is_served_in_any_case() -> None:
 @pytest.mark.parametrize(
     "origin",
     [
-        "https://evil.example", "http://evil.example", "null", "", "file://", "http://localhost.evil.example",
+        "https://evil.example", "http://evil.example", "null", "", "file://", "http://localhost.evil.example", "http://localhost:80.evil.example",
         "http://evil.example:80/localhost", "https://localhost", "http://[::1", "localhost", "http://",
     ],
 )  # fmt: skip
