@@ -123,14 +123,14 @@ def footer(place: str, state: ViewState) -> list[tuple[str, str]]:
         return [("Enter", "to the hits"), ("Esc", "clear" if state.ask.text else "leave"), ("Tab", "next pane")]
     if state.link in (Link.FAILED, Link.LOST) or state.failed:
         return _pairs(("refresh", "try again"), ("guide", "keys"), ("quit", "quit"))
-    if state.empty_memory:
+    if state.empty_memory and not state.demo:
         return _pairs(("demo", "demo memory"), ("refresh", "look again"), ("guide", "keys"), ("quit", "quit"))
     if state.view is View.TIMELINE:
         return _pairs(
             ("open", "open"), ("earlier", "earlier"), ("later", "later"), ("swap", "list"), ("search", "search"),
             ("guide", "keys"), ("quit", "back"),
         )  # fmt: skip
-    kind = ("demo", "leave demo") if state.demo else ("kinds", "kind")
+    kind = ("demo", "leave demo") if state.visiting else ("kinds", "kind")
     last = ("back", "to the list") if place == PREVIEW else ("quit", "quit")
     return _pairs(
         ("open", "open"), ("search", "search"), ("swap", "timeline"), ("scope", "project"), kind,

@@ -106,11 +106,13 @@ class ViewState:
 
     seq: number of the last question; answers with another one are late. held: the record the person chose, which a
     new answer keeps the cursor on. viewed: first and last row on the screen. notice: said until the next key.
-    home: the project given at the start, for the scope key.
+    home: the project given at the start, for the scope key. visiting: the demo was opened from one's own memory, which
+    can be gone back to.
     """
 
     place: str = ""
     demo: bool = False
+    visiting: bool = False
     home: str | None = None
     link: Link = Link.STARTING
     trouble: str = ""

@@ -178,7 +178,7 @@ def _stood(
         case facts.Said(text):
             return replace(state, notice=text)
         case facts.Switched(place, demo):
-            return ViewState(place=place, demo=demo, ask=Ask(), seq=state.seq + 1)
+            return ViewState(place=place, demo=demo, visiting=demo, ask=Ask(), seq=state.seq + 1)
         case _:
             assert_never(fact)
 
