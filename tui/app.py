@@ -232,6 +232,8 @@ class MemoryApp(App[None]):
         self.workspace.hits.focus()
 
     def _want_open(self) -> None:
+        if not isinstance(self.screen, Workspace):
+            return  # typed ahead of the screen that is open by now
         entry = self.state.entry
         if entry is None:
             self.say("nothing to open here")
@@ -304,7 +306,8 @@ class MemoryApp(App[None]):
         self.theme = themes.LIGHT.name if self.current_theme.dark else themes.DARK.name
 
     def _want_guide(self) -> None:
-        self.push_screen(GuideScreen(self._look.glyphs, self.state))
+        if not isinstance(self.screen, GuideScreen):
+            self.push_screen(GuideScreen(self._look.glyphs, self.state))
 
     def _want_back(self) -> None:
         if isinstance(self.screen, Workspace):
@@ -319,7 +322,9 @@ class MemoryApp(App[None]):
             self.say("q quits")
 
     def _want_quit(self) -> None:
-        if self.state.view is View.TIMELINE:
+        if not isinstance(self.screen, Workspace):
+            self.pop_screen()  # typed ahead, and meant for the screen that is open by now
+        elif self.state.view is View.TIMELINE:
             self._want_swap()
         else:
             self.exit()

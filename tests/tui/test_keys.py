@@ -3,8 +3,11 @@
 import pytest
 from textual import events
 
+from tests.tui.memory import observation
 from tests.tui.stage import Stage
 from tui import keymap
+from tui.screens.guide import GuideScreen
+from tui.screens.record import RecordScreen
 from tui.screens.workspace import Workspace
 from tui.state.model import View
 
@@ -57,3 +60,32 @@ async def test_no_letter_leaves_the_box() -> None:
         await stage.press("slash", *"qjkgGdrtsiThlo", "space", "question_mark", "slash", "full_stop")
         await stage.settled()
         assert stage.app.workspace.search.box.value == "qjkgGdrtsiThlo ?/."
+
+
+async def test_what_is_open_is_not_opened_again() -> None:
+    """Typed ahead, these all reach the list before there is another screen."""
+    async with Stage() as stage:
+        for keys, kind in ((["question_mark"] * 4, GuideScreen), (["enter"] * 3, RecordScreen)):
+            for key in keys:
+                stage.app.post_message(events.Key(key, None))
+            await stage.until(lambda kind=kind: isinstance(stage.app.screen, kind))  # type: ignore[misc]
+            await stage.settled()
+            assert sum(isinstance(screen, kind) for screen in stage.app.screen_stack) == 1
+            await stage.press("q")
+            await stage.settled()
+            assert isinstance(stage.app.screen, Workspace)
+
+
+@pytest.mark.parametrize("ahead", ["enter question_mark", "question_mark enter", "enter q enter", "question_mark q"])
+async def test_screens_opened_and_closed_ahead_are_drawn_in_full(ahead: str) -> None:
+    records = [observation(1, "one", narrative="word " * 60)]
+    async with Stage(records) as stage:
+        for key in ahead.split():
+            stage.app.post_message(events.Key(key, None))
+        await stage.settled()
+        assert stage.app.is_running
+        while not isinstance(stage.app.screen, Workspace | RecordScreen):
+            await stage.press("q")
+            await stage.still()
+        if isinstance(stage.app.screen, RecordScreen):
+            assert any(len(line) > 70 for line in stage.screen)
