@@ -6,10 +6,14 @@ from textual import events
 from tests.tui.memory import observation
 from tests.tui.stage import Stage
 from tui import keymap
+from tui.cells import page
+from tui.cells.look import Look
 from tui.screens.guide import GuideScreen
 from tui.screens.record import RecordScreen
 from tui.screens.workspace import Workspace
 from tui.state.model import View
+from worker.contract.records import Record
+from worker.contract.search import Entry
 
 
 async def _to(stage: Stage, place: str) -> None:
@@ -89,3 +93,24 @@ async def test_screens_opened_and_closed_ahead_are_drawn_in_full(ahead: str) -> 
             await stage.still()
         if isinstance(stage.app.screen, RecordScreen):
             assert any(len(line) > 70 for line in stage.screen)
+
+
+async def test_a_record_is_laid_out_for_the_width_it_gets_and_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    rooms: list[int] = []
+    lines = page.lines
+
+    def seen(record: Record, entry: Entry | None, room: int, look: Look, *, brief: bool) -> list[page.Line]:
+        rooms.append(room)
+        return lines(record, entry, room, look, brief=brief)
+
+    monkeypatch.setattr(page, "lines", seen)
+    async with Stage([observation(1, "one", narrative="word " * 600)]) as stage:
+        rooms.clear()
+        stage.app.post_message(events.Key("enter", None))
+        stage.app.post_message(events.Key("question_mark", None))
+        await stage.settled()
+        await stage.press("q")
+        await stage.settled()
+        assert isinstance(stage.app.screen, RecordScreen)
+        assert set(rooms) == {75}
+        assert "word word" in stage.text

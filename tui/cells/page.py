@@ -16,11 +16,16 @@ ROLES = ("heading", "meta", "worth", "subtitle", "label", "bullet", "chip", "tro
 READABLE = 88
 """No line of prose is longer, however wide the screen: longer ones are hard to follow."""
 BRIEF = 6_000
-"""Characters of each text in the preview; the whole screen shows all."""
+"""Characters of each field in the preview; Enter shows more."""
+FULL = 64_000
+"""Characters of each field on the whole screen: a thousand lines. What is longer is a log, and has to be laid out in
+one go; `claude-mem show` has all of it."""
+_HEADING = 2_000
+"""Characters of a title."""
 
 
 def lines(record: Record, entry: Entry | None, room: int, lk: Look, *, brief: bool) -> list[Line]:
-    """The record, laid out. entry: what the list knows of it (its costs). brief: long texts are cut."""
+    """The record, laid out. entry: what the list knows of it (its costs). brief: as a preview."""
     room = min(room, READABLE)
     body = _body(record, lk, brief)
     return [*_top(record, entry, room, lk), *(line for block in body for line in _block(block, room, lk))]
@@ -99,9 +104,9 @@ def _kind(record: Record) -> str:
 def _title(record: Record) -> str:
     match record:
         case Observation():
-            return one_line(record.title or record.subtitle or record.narrative or "untitled")
+            return one_line((record.title or record.subtitle or record.narrative or "untitled")[:_HEADING])
         case Summary():
-            return one_line(record.request or "session summary")
+            return one_line((record.request or "session summary")[:_HEADING])
         case Prompt():
             return f"prompt {record.prompt_number}"
 
@@ -136,11 +141,28 @@ def _body(record: Record, lk: Look, brief: bool) -> Iterator[Block]:
     for form, label, content in blocks:
         if not content:
             continue
-        if brief and isinstance(content, str) and len(content) > BRIEF:
-            yield form, label, content[:BRIEF].rstrip() + lk.glyphs.ellipsis
+        shown, left_out = _bounded(content, BRIEF if brief else FULL)
+        if left_out and isinstance(shown, str):
+            shown = shown.rstrip() + lk.glyphs.ellipsis
+        yield form, label, shown
+        if left_out and brief:
             yield "hint", "", "Enter opens the rest"
-        else:
-            yield form, label, content
+        elif left_out:
+            yield "hint", "", f"{left_out:,} more characters; `claude-mem show {key_of(record)}` prints all"
+
+
+def _bounded(content: str | tuple[str, ...], most: int) -> tuple[str | tuple[str, ...], int]:
+    """The first ``most`` characters of a field, and how many are left out."""
+    if isinstance(content, str):
+        return content[:most], max(len(content) - most, 0)
+    shown: list[str] = []
+    room = most
+    for item in content:
+        if room <= 0:
+            break
+        shown.append(item[:room])
+        room -= len(item) + 1  # a line each, empty ones too
+    return tuple(shown), sum(map(len, content)) - sum(map(len, shown))
 
 
 def _block(block: Block, room: int, lk: Look) -> Iterator[Line]:

@@ -12,7 +12,7 @@ from tui.widgets.status_line import StatusLine
 
 
 class RecordScreen(DrawnScreen):
-    """The record of the state, nothing cut."""
+    """The record of the state."""
 
     def __init__(self, look: Look, state: ViewState) -> None:
         super().__init__(state)

@@ -1,5 +1,7 @@
 """Lines on a page that scrolls: what the record and the help are written on."""
 
+from typing import ClassVar
+
 from textual.geometry import Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
@@ -8,7 +10,9 @@ from tui.widgets.paint import Acts, Painter, Piece
 
 
 class Paper(ScrollView, Acts, Painter, can_focus=True):
-    """Any number of lines; keys scroll."""
+    """Any number of lines; keys scroll. KEPT: cells for the scroll bar, and for a blank before it."""
+
+    KEPT: ClassVar[int] = 2
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
         super().__init__(id=id)
@@ -22,9 +26,9 @@ class Paper(ScrollView, Acts, Painter, can_focus=True):
 
     @property
     def room(self) -> int:
-        """Cells of a line. One is kept for the scroll bar, there or not: lines must not break anew when it comes."""
+        """Cells of a line. Some are kept for the scroll bar, there or not: lines must not break anew when it comes."""
         inner = self.size.width + (self.scrollbar_size_vertical if self.show_vertical_scrollbar else 0)
-        return max(inner - 2, 8)
+        return max(inner - self.KEPT, 8)
 
     def render_line(self, y: int) -> Strip:
         """One line on the screen."""

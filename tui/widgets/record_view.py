@@ -52,6 +52,9 @@ class RecordView(Paper):
         self._lay_out()
 
     def _lay_out(self) -> None:
+        """Break the lines, once there is a width to break them at: ``on_resize`` comes with the first one too."""
+        if not self.size.width:
+            return
         state = self._state
         asked = state.answered
         self._words = pattern(asked.text, state.shown_entry) if asked is not None and not asked.bare else None
@@ -62,8 +65,9 @@ class RecordView(Paper):
 
 
 class FullRecord(RecordView):
-    """The whole screen: nothing is cut."""
+    """The whole screen: nothing is cut that a person would read to its end."""
 
     PLACE = keymap.RECORD
     BINDINGS = bindings(keymap.RECORD)
     BRIEF = False
+    KEPT = 1

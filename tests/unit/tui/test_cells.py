@@ -2,6 +2,7 @@
 
 import datetime as dt
 
+import msgspec
 import pytest
 
 from tests.tui.memory import DAY_MS, MINUTE_MS, NOW_MS, entry_of, observation, prompt, summary
@@ -161,3 +162,14 @@ def test_brief_page_says_that_there_is_more() -> None:
     brief = page.lines(record, None, 60, LOOK, brief=True)
     assert [("hint", "Enter opens the rest")] in brief
     assert len(page.lines(record, None, 60, LOOK, brief=False)) > len(brief)
+
+
+def test_a_huge_page_is_cut_and_says_how_much_is_left() -> None:
+    facts = msgspec.json.encode(["a fact"] * 200_000).decode()
+    record = observation(7, "", narrative="word " * 2_000_000, facts=facts)
+    full = page.lines(record, None, 60, LOOK, brief=False)
+    assert len(full) < 20_000
+    said = " ".join("".join(text for _, text in line) for line in full if line and line[0][0] == "hint")
+    assert "9,936,000 more characters; `claude-mem show 7` prints all" in said
+    assert said.count("more characters") == 2
+    assert len(page.lines(record, None, 60, LOOK, brief=True)) < 2_000
