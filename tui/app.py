@@ -1,6 +1,7 @@
 """Frame and wiring: intents → gateway, facts → store, states → screens."""
 
 import asyncio
+import signal
 from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import ParamSpec
@@ -29,6 +30,7 @@ PAUSE_S = 0.07
 """Typing, and a moving cursor, rest this long before the worker is asked."""
 _SLOW_S = 0.3
 _FLUSH_S = 0.25
+_ENDS = (signal.SIGTERM, signal.SIGHUP)
 
 
 class MemoryApp(App[None]):
@@ -67,6 +69,22 @@ class MemoryApp(App[None]):
         """What is shown."""
         return self.store.state
 
+    def on_load(self) -> None:
+        """Leave by the door on these signals, before the terminal is taken over: it is given back as it was."""
+        loop = asyncio.get_running_loop()
+        for number in _ENDS:
+            loop.add_signal_handler(number, self._end, number)
+
+    def _end(self, number: signal.Signals) -> None:
+        """The exit code is the one a shell gives to who dies of the signal; a second signal does kill."""
+        self._free_signals()
+        self.exit(return_code=128 + number)
+
+    def _free_signals(self) -> None:
+        loop = asyncio.get_running_loop()
+        for number in _ENDS:
+            loop.remove_signal_handler(number)
+
     def on_mount(self) -> None:
         """Paint first; look for the worker after that."""
         for theme in themes.THEMES:
@@ -84,6 +102,7 @@ class MemoryApp(App[None]):
 
     async def on_unmount(self) -> None:
         """Leave nothing open."""
+        self._free_signals()
         await self._gateway.close()
 
     def tell(self, fact: Fact) -> None:

@@ -48,7 +48,8 @@ class Terminal:
         if self.process.poll() is None:
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
-        os.close(self.fd)
+        if self.fd >= 0:
+            os.close(self.fd)
 
     def send(self, keys: str) -> None:
         """Type."""
@@ -84,6 +85,20 @@ class Terminal:
         while not condition(self.text):
             assert time.monotonic() < end, f"never came:\n{self.text}"
             self.read(quiet_s=0.02)
+
+    def read_to_end(self, *, within_s: float = 10.0) -> bytes:
+        """What is written until the program is gone."""
+        out = b""
+        end = time.monotonic() + within_s
+        while self.process.poll() is None:
+            assert time.monotonic() < end, "it is still there"
+            out += self.read(quiet_s=0.02)
+        return out + self.read(quiet_s=0.02)
+
+    def hang_up(self) -> None:
+        """The terminal is no more."""
+        os.close(self.fd)
+        self.fd = -1
 
     @property
     def text(self) -> str:

@@ -1,6 +1,7 @@
 """The app in a real process on a real pty: what it writes, and what a terminal makes of it."""
 
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -167,6 +168,23 @@ def test_quitting_does_not_wait_for_a_worker_that_never_answers(tmp_path: Path) 
             terminal.until(lambda text: "starting worker" in text)
             terminal.send("q")
             assert terminal.process.wait(1.5) == 0
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_a_signal_that_ends_it_gives_the_terminal_back(number: signal.Signals, code: int) -> None:
+    with running(rows=50) as terminal:
+        terminal.process.send_signal(number)
+        written = terminal.read_to_end()
+        assert terminal.process.wait(10) == code
+        for given_back in (b"\x1b[?1049l", b"\x1b[?25h", b"\x1b[?1000l"):
+            assert given_back in written
+
+
+def test_a_terminal_that_goes_away_ends_it() -> None:
+    with running(rows=50) as terminal:
+        terminal.hang_up()
+        terminal.process.send_signal(signal.SIGHUP)
+        terminal.process.wait(10)
 
 
 def test_no_terminal_is_refused_in_a_line() -> None:
