@@ -145,7 +145,10 @@ class MemoryApp(App[None]):
         if event.state is WorkerState.ERROR and error is not None:
             self.faults.append(error)
             self.log.error(f"{event.worker.group}: {error!r}")
-            self.say(f"internal fault: {error!r}")
+            reason = f"internal fault: {error!r}"
+            if event.worker.group == "list" and self.state.waiting:
+                self.tell(facts.ListFailed(self.state.seq, reason))
+            self.say(reason)
 
     # Questions to the gateway
 
@@ -184,8 +187,10 @@ class MemoryApp(App[None]):
         if need.typed:
             await asyncio.sleep(PAUSE_S)
         slow = self.set_timer(_SLOW_S, lambda: self.tell(facts.StillWaiting(need.seq)))
-        fact = await self._gateway.listed(need)
-        slow.stop()
+        try:
+            fact = await self._gateway.listed(need)
+        finally:
+            slow.stop()
         self.tell(fact)
         if isinstance(fact, facts.Listed):
             # More than there are cells: the worker rounds the width of a bucket up, to days, weeks or months.

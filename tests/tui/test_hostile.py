@@ -10,6 +10,8 @@ from textual.geometry import Offset
 from tests.tui.memory import observation, prompt, summary
 from tests.tui.stage import Stage
 from tui.cells.glyphs import ASCII
+from tui.gateway import Gateway
+from tui.state.facts import Fact
 from tui.state.model import Link
 from tui.widgets.search_bar import MOST
 from worker.contract.errors import MemError, Unavailable
@@ -54,6 +56,20 @@ async def test_brackets_in_troubles_are_shown_as_typed(text: str) -> None:
         stage.app.say(text)
         await stage.pilot.pause()
         assert text in stage.screen[-1]
+
+
+async def test_an_internal_fault_ends_the_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def broken(*args: object) -> Fact:
+        raise ValueError("no such thing")
+
+    async with Stage(size=(120, 36)) as stage:
+        monkeypatch.setattr(Gateway, "listed", broken)
+        await stage.press("slash", "x")
+        await stage.until(lambda: not stage.state.waiting)
+        assert "Search failed: internal fault: ValueError('no such thing')" in stage.text
+        assert "searching…" not in stage.text
+        assert len(stage.app.faults) == 1
+        stage.app.faults.clear()
 
 
 async def test_a_failed_start_tells_any_reason() -> None:
