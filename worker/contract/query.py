@@ -1,7 +1,7 @@
 """Pure: the query language, read in one place for app, command line, HTTP and MCP.
 
     words            found by relevance, any of them
-    "exact phrase"   these words next to each other (a quotation in a sentence only adds its weight)
+    "exact phrase"   these words next to each other (in a sentence of five words and more: words like others)
     -word -"phrase"  leave out what has it (three letters and more: `-v` is a flag that somebody looks for)
     type:bugfix,decision   project:shop   concept:gotcha   file:src/app   session:S14
     is:observation   is:summary   is:prompt

@@ -66,7 +66,7 @@ def expression(wanted: Wanted, *, strict: bool = True) -> str:
     """The MATCH expression; empty when there is no word in it.
 
     Phrases must be there, words need not. In a sentence a quotation is no demand: there, and without ``strict``, the
-    words of the phrases are words like others, and the phrase adds its weight.
+    words of the phrases are words like others.
     typing: the last word also finds the words that begin with it; one letter is no word yet.
     """
     phrases = _phrases(wanted.phrases)
@@ -75,7 +75,7 @@ def expression(wanted: Wanted, *, strict: bool = True) -> str:
         return " OR ".join(parts)
     if not strict or len(terms(wanted.text)) >= _SENTENCE:
         loose = [_quoted(word) for phrase in wanted.phrases[:_MOST_PHRASES] for word in terms(phrase)]
-        return " OR ".join(list(dict.fromkeys((*phrases, *loose, *parts)))[: 2 * _MOST_TERMS])
+        return " OR ".join(list(dict.fromkeys((*loose, *parts)))[: 2 * _MOST_TERMS])
     together = " AND ".join(phrases)
     return f"({together}) AND ({' OR '.join((*phrases, *parts))})"
 

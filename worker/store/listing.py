@@ -10,7 +10,7 @@ from worker.store import search_index
 from worker.store.filters import INTERNAL_PROJECT, Condition
 from worker.store.rows import CODES, KINDS, placeholders
 
-WEIGHTS = (2.0, 1.0, 1.0, 0.8, 0.5, 0.2)
+WEIGHTS = (2.5, 1.0, 1.0, 0.9, 0.5, 0.3)
 """bm25 weight of each column of ``search_index.COLUMNS``. Measured on five retrieval sets, open halves: paths are
 mostly noise, facts repeat the narrative, titles carry twice."""
 
