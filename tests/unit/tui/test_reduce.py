@@ -184,7 +184,7 @@ def test_reading_on_keeps_the_cursor_where_it_went_meanwhile() -> None:
 
 def test_another_memory_forgets_everything() -> None:
     other = reduce(reduce(SHOWN, facts.Counted(Counts(1, 2, 3))), facts.Switched("/demo", demo=True))
-    assert other == ViewState(place="/demo", demo=True, seq=SHOWN.seq + 1)
+    assert other == ViewState(place="/demo", demo=True, visiting=True, seq=SHOWN.seq + 1)
 
 
 def test_subscribers_hear_of_changes_only() -> None:
