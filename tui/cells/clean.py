@@ -18,12 +18,14 @@ _SEQUENCE = re.compile(
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x84\x86-\x9f]")
 _BREAK = re.compile(r"\r\n?|[\x0b\x0c\x85\u2028\u2029]")
 _UNSTEADY = re.compile(
-    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
-    "\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U0001f3fb-\U0001f3ff\U000e0000-\U000e0fff]"
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u302e\u302f\u3164\ufe00-\ufe0f"
+    "\ufeff\uffa0\ufff0-\ufffb\U00016ff0\U00016ff1\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U0001f3fb-\U0001f3ff\U000e0000-\U000e0fff]"
 )
 _TURNING = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
 _FLAG = re.compile("[\U0001f1e6-\U0001f1ff]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_NOTHING = re.compile("[\ufdd0-\ufdef" + "".join(rf"\U{plane:04x}fffe\U{plane:04x}ffff" for plane in range(17)) + "]")
+"""Noncharacters: tmux leaves them out, others draw a box."""
 _SPACES = re.compile(r"[ \t\u00a0\u2000-\u200a\u202f\u205f\u3000]+")
 _MARKS = re.compile(r"[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]{4,}")
 _TAB = "    "
@@ -44,7 +46,7 @@ def safe(text: str) -> str:
     text = _CONTROL.sub("", text)
     if text.isascii():
         return text
-    text = _SURROGATE.sub("\ufffd", _UNSTEADY.sub("", text))
+    text = _SURROGATE.sub("\ufffd", _NOTHING.sub("", _UNSTEADY.sub("", text)))
     text = _FLAG.sub(lambda flag: chr(ord(flag[0]) - 0x1F1E6 + ord("A")), text)
     return _MARKS.sub(lambda marks: marks[0][:3], text)
 
@@ -54,7 +56,7 @@ def typed(text: str) -> str:
     if text.isascii() and text.isprintable():
         return text
     text = _CONTROL.sub("", _BREAK.sub(" ", _SEQUENCE.sub("", text)).replace("\n", " ").replace("\t", " "))
-    return _SURROGATE.sub("\ufffd", _TURNING.sub("", text))
+    return _SURROGATE.sub("\ufffd", _NOTHING.sub("", _TURNING.sub("", text)))
 
 
 def graphemes(text: str) -> list[tuple[int, int]]:

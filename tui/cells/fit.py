@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from unicodedata import category
 
 from rich.cells import cell_len, get_character_cell_size
 
@@ -9,8 +10,11 @@ _WORD = re.compile(r"\s*\S+|\s+")
 
 
 def width(text: str) -> int:
-    """Cells that the text takes."""
-    return len(text) if text.isascii() else cell_len(text)
+    """Cells that the text takes.
+
+    A vowel sign that stands beside its letter takes one, as in the C library, and so in tmux; Rich gives it none.
+    """
+    return len(text) if text.isascii() else cell_len(text) + sum(map(_beside, text))
 
 
 def cut(text: str, room: int, ellipsis: str = "…") -> str:
@@ -60,12 +64,17 @@ def wrap(text: str, room: int) -> Iterator[str]:
             yield line.rstrip()
 
 
+def _beside(char: str) -> bool:
+    """Whether the character is a mark with a place of its own."""
+    return char >= "\u0903" and category(char) == "Mc"
+
+
 def _head(text: str, room: int) -> str:
     if text.isascii():
         return text[:room]
     taken = 0
     for index, char in enumerate(text):
-        taken += get_character_cell_size(char)
+        taken += get_character_cell_size(char) + _beside(char)
         if taken > room:
             return text[:index]
     return text

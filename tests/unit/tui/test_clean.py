@@ -26,6 +26,7 @@ from tui.cells.clean import graphemes, one_line, safe
         ("❤\ufe0f", "❤"),
         ("👍🏽", "👍"),
         ("🇩🇪", "DE"),
+        ("no\ufffe\uffff\ufdd0\U0001fffe\U0010ffffthing", "nothing"),
         ("lone\udcaa", "lone\ufffd"),
         ("line\u2028sep\u0085nel", "line sep nel"),
         ("a" + "\u0301" * 50, "a" + "\u0301" * 3),
