@@ -23,6 +23,7 @@ from tui.state.facts import Fact
 from tui.state.model import Ask, Link, View, ViewState
 from tui.state.needs import NeedList, NeedPages, NeedRecord, NeedTrack, missing_pages, needs
 from tui.state.store import Store
+from worker.contract.query import parse
 from worker.contract.settings import Settings
 
 P = ParamSpec("P")
@@ -224,10 +225,19 @@ class MemoryApp(App[None]):
     # Intents
 
     def on_typed(self, message: messages.Typed) -> None:
-        """Another text in the box."""
-        self.tell(facts.Typed(message.text))
+        """Another text in the box, or the one it is left with: what cannot be read in that is worth a word now."""
+        if not message.left:
+            self.tell(facts.Typed(message.text))
+        elif self._passed_over(message.text):
+            self.tell(facts.Typed(message.text, final=True))
         if message.full:
             self.say("the search box is full; what is typed or pasted beyond it is left out")
+
+    def _passed_over(self, text: str) -> bool:
+        """Whether the text ends in a filter that is only left alone while it may still be typed."""
+        now, zone = self._look.now_ms(), self._look.zone
+        said, typed = (parse(text, now_epoch_ms=now, zone=zone, typing=typing) for typing in (False, True))
+        return said.notes != typed.notes
 
     def on_moved(self, message: messages.Moved) -> None:
         """The list's cursor."""

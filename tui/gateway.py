@@ -273,6 +273,6 @@ def _row(pages: dict[int, tuple[Entry, ...]], entry: Entry | None) -> int | None
 
 def _query(ask: Ask, *, limit: int = 20, offset: int = 0, since_epoch_ms: int | None = None) -> SearchQuery:
     return SearchQuery(
-        text=ask.text, kinds=ask.kinds, project=ask.project, limit=limit, offset=offset, typing=True,
+        text=ask.text, kinds=ask.kinds, project=ask.project, limit=limit, offset=offset, typing=not ask.final,
         since_epoch_ms=since_epoch_ms,
     )  # fmt: skip

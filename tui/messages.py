@@ -13,12 +13,13 @@ class Wanted(Message):
 
 
 class Typed(Message):
-    """The search box holds another text. full: and there is no room for more."""
+    """The search box holds another text. full: and there is no room for more. left: for the hits."""
 
-    def __init__(self, text: str, *, full: bool = False) -> None:
+    def __init__(self, text: str, *, full: bool = False, left: bool = False) -> None:
         super().__init__()
         self.text = text
         self.full = full
+        self.left = left
 
 
 class Moved(Message):

@@ -12,6 +12,7 @@ from tui.screens.guide import GuideScreen
 from tui.screens.record import RecordScreen
 from tui.screens.workspace import Workspace
 from tui.state.model import View
+from worker.contract import calls
 from worker.contract.records import Record
 from worker.contract.search import Entry
 
@@ -57,6 +58,26 @@ async def test_keys_typed_ahead_go_where_they_are_meant() -> None:
         await stage.settled()
         assert stage.app.workspace.search.box.value == "hills"
         assert stage.state.ask.project is None
+
+
+@pytest.mark.parametrize(
+    ("text", "asked_again"), [("parser is:nonsense", True), ("parser is:prompt", False), ("pars", False)]
+)
+async def test_a_filter_that_cannot_be_read_is_told_to_the_worker_once_the_box_is_left(
+    text: str, asked_again: bool
+) -> None:
+    async with Stage([observation(n, "the parser is nonsense in a prompt") for n in range(1, 9)]) as stage:
+        await stage.press("slash")
+        stage.app.workspace.search.box.value = text
+        await stage.settled()
+        stage.client.memory.asked.clear()
+        stage.app.workspace.set_focus(stage.app.workspace.search.box)
+        for _ in range(2):
+            stage.app.workspace.action_at_once("leave_box")
+            await stage.settled()
+        asked = [params for path, params in stage.memory.asked if path == calls.SEARCH]
+        assert [params["query"] for params in asked] == [text] * asked_again
+        assert not any("typing" in params for params in asked)
 
 
 async def test_no_letter_leaves_the_box() -> None:

@@ -111,6 +111,7 @@ class Workspace(DrawnScreen):
                 self.set_focus(self.search.box)
             case "leave_box" if self.state.rows.total or self.state.waiting:
                 self.set_focus(self.hits)
+                self.post_message(messages.Typed(self.search.box.value, left=True))
             case "leave_box":
                 self.post_message(messages.Wanted(name, self.place))
             case "undo" if self.state.view is View.LIST:

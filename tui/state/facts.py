@@ -137,9 +137,10 @@ class TrackFailed:
 
 @dataclass(frozen=True, slots=True)
 class Typed:
-    """The search box holds this now."""
+    """The search box holds this now. final: its end is not being typed any more, though it looks unfinished."""
 
     text: str
+    final: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,11 +33,15 @@ class View(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """What the list was asked for. project: None is all. kinds: () is all."""
+    """What the list was asked for. project: None is all. kinds: () is all.
+
+    final: the end of the text is meant as it stands. It is the same question, so that rows and cursor stay.
+    """
 
     text: str = ""
     project: str | None = None
     kinds: tuple[RecordKind, ...] = ()
+    final: bool = field(default=False, compare=False)
 
     @property
     def bare(self) -> bool:

@@ -68,8 +68,10 @@ def _again(state: ViewState) -> ViewState:
 
 def _asked(state: ViewState, fact: facts.Typed | facts.Scoped | facts.Sorted | facts.Refreshed) -> ViewState:
     match fact:
-        case facts.Typed(text):
-            ask = replace(state.ask, text=text)
+        case facts.Typed(text, final):
+            ask = replace(state.ask, text=text, final=final)
+            if final and ask == state.ask:
+                return state if state.ask.final else _again(replace(state, ask=ask))
         case facts.Scoped(project):
             ask = replace(state.ask, project=project)
         case facts.Sorted(kinds):
