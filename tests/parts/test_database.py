@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.factories import make_batch, observation_row
-from tests.parts.conftest import fill, foreign
+from tests.parts.conftest import catching_up, eventually, fill, foreign
 from worker.contract.errors import Busy, TimedOut, Unavailable
 from worker.contract.search import SearchQuery
 from worker.search.engine import Engine
@@ -164,3 +164,28 @@ async def test_a_question_that_takes_too_long_is_given_up(store: Store, monkeypa
     with pytest.raises(TimedOut):
         await store.read(lambda connection: connection.execute(endless).fetchone())
     assert await store.read(lambda connection: connection.execute("SELECT 1").fetchone()[0]) == 1
+
+
+async def test_a_large_write_ahead_log_is_folded_in_though_there_are_always_readers(store: Store) -> None:
+    """R080."""
+    log = store.path.with_name(store.path.name + "-wal")
+
+    async def read_on() -> None:
+        while True:
+            await store.read(lambda connection: connection.execute("SELECT count(*) FROM observations").fetchone())
+
+    slow = foreign(store.path)
+    slow.execute("BEGIN")
+    slow.execute("SELECT count(*) FROM observations").fetchone()
+    for number in range(24):
+        await fill(store, make_batch([observation_row(f"row {number}", narrative=f"{number} " + "x " * 400_000)]))
+    assert log.stat().st_size > 16 * 2**20  # a reader of the old state keeps all of it
+    slow.close()
+    readers = [asyncio.create_task(read_on()) for _ in range(3)]
+    try:
+        async with catching_up(store):
+            await eventually(lambda: log.stat().st_size == 0)
+    finally:
+        for reader in readers:
+            reader.cancel()
+        await asyncio.wait(readers)

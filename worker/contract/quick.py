@@ -82,6 +82,8 @@ class QuickClient:
                     raise TimeoutError
                 if sock.fileno() >= 0:
                     sock.settimeout(left_s)
+            if response.length:  # the worker died in the middle of its answer
+                raise http.client.IncompleteRead(b"", response.length)
             return response.status, b"".join(pieces)
         finally:
             connection.close()

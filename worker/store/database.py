@@ -34,6 +34,8 @@ that an agent waits for."""
 
 _READ_S = 20.0
 """A question that takes longer is given up, before its client gives up at 30 s; it would hold up all the others."""
+_LARGE_LOG_BYTES = 16 * 2**20
+_TRIM_BUSY_MS = 500
 _LOOK_EVERY = 20_000
 """Steps of SQLite's machine between two looks at the clock: about a millisecond."""
 
@@ -119,6 +121,24 @@ class Database:
             connection.set_progress_handler(lambda: self._closing or time.monotonic() > until, _LOOK_EVERY)
             with _transaction(connection, "DEFERRED"):
                 return work(connection)
+
+    def trim(self) -> None:
+        """Fold the write-ahead log into the file if it has grown large; on the thread that writes.
+
+        SQLite does so by itself only in a moment without readers, which under steady questions never comes.
+        """
+        log = self.path.with_name(self.path.name + "-wal")
+        if not log.exists() or log.stat().st_size < _LARGE_LOG_BYTES:
+            return
+        patience = self._writer.execute("PRAGMA busy_timeout").fetchone()[0]
+        self._writer.execute(f"PRAGMA busy_timeout = {_TRIM_BUSY_MS}")
+        with contextlib.suppress(sqlite3.OperationalError):  # busy all the time: another try in a second
+            self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        self._writer.execute(f"PRAGMA busy_timeout = {patience}")
+
+    async def trim_soon(self) -> None:
+        """``trim``, when what is being written now is written."""
+        await asyncio.get_running_loop().run_in_executor(self._writing, self.trim)
 
     def close(self) -> None:
         """Finish what is being written, give up what is being read, fold the write-ahead log into the file, close."""

@@ -90,6 +90,7 @@ class Store:
                     completed()
                 if await self._database.read(search_index.queued):
                     self.feed.tell(await self._database.write(search_index.drain))
+                await self._database.trim_soon()
                 trouble = ""
             except MemError as error:
                 # Another program may hold the file for long; what it writes is still to be indexed afterwards.
