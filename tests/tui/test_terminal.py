@@ -145,7 +145,8 @@ def test_a_file_pasted_as_keys_fills_the_box_and_is_over_soon() -> None:
         terminal.send("/")
         terminal.pour("lorem ipsum " * 2_500)
         terminal.until(lambda screen: "the search box is full" in screen)
-        _type(terminal, "\x1b[27unow", "now")
+        terminal.send("\x1b[27unow")
+        terminal.until(lambda screen: "❯ now  " in screen, within_s=30)
 
 
 @pytest.mark.parametrize("size", [(200, 60), (80, 24), (50, 20), (40, 12)])
