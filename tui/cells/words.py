@@ -12,6 +12,8 @@ _DEGRADED = {
     "index_failed": "keyword only, index failed",
 }
 """Said in place of the strategy, since it is about the answer that stands there."""
+_SHORT_NOTE = 44
+"""Characters that a note may have to stand beside the search box: a span of time with its zone has."""
 _KINDS = {
     RecordKind.OBSERVATION: "observations",
     RecordKind.SUMMARY: "sessions",
@@ -29,8 +31,11 @@ def kinds(state: ViewState) -> str:
     return ", ".join(_KINDS[kind] for kind in state.ask.kinds)
 
 
-def found(state: ViewState, glyphs: Glyphs, *, brief: bool = False) -> str:
-    """`38 hits · keyword · 14 ms`. brief: only how many, and what is wrong with them."""
+def found(state: ViewState, glyphs: Glyphs, *, brief: bool = False, roomy: bool = True) -> str:
+    """`38 hits · keyword · 14 ms`. brief: only how many, and what is wrong with them.
+
+    A short note on how the question was understood stands there too, where it is not ``roomy`` in place of the rest.
+    """
     if state.slow or (state.waiting and state.answered is None and state.link is Link.LIVE):
         return f"searching{glyphs.ellipsis}"
     if state.answered is None or state.empty_memory:
@@ -46,8 +51,9 @@ def found(state: ViewState, glyphs: Glyphs, *, brief: bool = False) -> str:
     how = less or (one_line(state.strategy) if words else "newest first")
     if brief:
         return dot.join([f"{grouped(count)} {noun}", *([less.rpartition(", ")[2]] if less else [])])
-    said = [one_line(note) for note in state.notes]
-    return dot.join([f"{grouped(count)} {noun}", *said, how, f"{state.took_ms:.0f} ms"])
+    said = [one_line(note) for note in state.notes if len(note) <= _SHORT_NOTE]
+    rest = [how, f"{state.took_ms:.0f} ms"] if roomy or not said else []
+    return dot.join([f"{grouped(count)} {noun}", *said, *rest])
 
 
 def link(state: ViewState, glyphs: Glyphs) -> tuple[str, str]:
@@ -73,7 +79,10 @@ def banner(state: ViewState, *, typing: bool = False) -> str:
             return f"Connection lost ({one_line(state.trouble)}). Trying again by itself; {key} starts the worker anew."
     if state.failed and state.misread:
         return _sentence(state.failed)
-    return f"Search failed: {_sentence(state.failed)} {key} tries again." if state.failed else ""
+    if state.failed:
+        return f"Search failed: {_sentence(state.failed)} {key} tries again."
+    # A long note would take the search box its place.
+    return " ".join(_sentence(note) for note in state.notes if len(note) > _SHORT_NOTE)
 
 
 def _sentence(text: str) -> str:

@@ -52,7 +52,12 @@ def test_a_question_that_cannot_be_read_is_not_to_be_asked_again() -> None:
 def test_how_a_question_was_understood_is_said_beside_the_count() -> None:
     noted = replace(SHOWN, notes=("since 2026-03-04 00:00 CET",))
     assert words.found(noted, UNICODE) == "38 hits · since 2026-03-04 00:00 CET · keyword · 14 ms"
+    assert words.found(noted, UNICODE, roomy=False) == "38 hits · since 2026-03-04 00:00 CET"
     assert words.found(noted, UNICODE, brief=True) == "38 hits"
+    complaint = "since: takes a date (2026-03-10, 3d), so this was looked for as text"
+    long = replace(SHOWN, notes=(complaint,))
+    assert words.found(long, UNICODE) == "38 hits · keyword · 14 ms"
+    assert words.banner(long) == f"{complaint}."
 
 
 def _note(state: ViewState) -> str:
