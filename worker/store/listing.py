@@ -54,10 +54,17 @@ def count(connection: sqlite3.Connection, match: str, where: Condition) -> dict[
 
 def by_kind(connection: sqlite3.Connection, source: str, values: Sequence[object], kind: str) -> dict[RecordKind, int]:
     """``count`` of what FROM and WHERE give; kind: SQL for the kind's code."""
-    # Sums, because GROUP BY would sort all of them.
-    sums = ", ".join(f"sum({kind} = {code})" for code in KINDS)
-    row = connection.execute(f"SELECT {sums} {source}", values).fetchone()
-    return {found: count for found, count in zip(KINDS.values(), row, strict=True) if count}
+    # Sums, because GROUP BY would sort all of them; most are observations, which are what is left.
+    prompts, summaries = CODES[RecordKind.PROMPT], CODES[RecordKind.SUMMARY]
+    total, asked, concluded = connection.execute(
+        f"SELECT count(*), total({kind} = {prompts}), total({kind} = {summaries}) {source}", values
+    ).fetchone()
+    counts = {
+        RecordKind.PROMPT: int(asked),
+        RecordKind.OBSERVATION: total - int(asked) - int(concluded),
+        RecordKind.SUMMARY: int(concluded),
+    }
+    return {found: count for found, count in counts.items() if count}
 
 
 def listing(
