@@ -1,0 +1,45 @@
+"""What turns texts into vectors, whichever model does it."""
+
+from collections.abc import Sequence
+from typing import Literal, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vector: TypeAlias = NDArray[np.float32]
+"""float32 [dimension], unit length."""
+
+Matrix: TypeAlias = NDArray[np.float32]
+"""float32 [n, dimension], a vector each row."""
+
+Kind = Literal["query", "document"]
+"""Some models want to be told whether a text asks or answers."""
+
+
+class Embedder(Protocol):
+    """A model, loaded. name: of the model and its variant; vectors of different names are never mixed.
+
+    max_tokens: what is longer is cut.
+    """
+
+    @property
+    def name(self) -> str:
+        """Of the model and its variant."""
+        ...
+
+    @property
+    def dimension(self) -> int:
+        """Numbers in a vector."""
+        ...
+
+    @property
+    def max_tokens(self) -> int:
+        """Tokens of a text that are read; the rest is cut."""
+        ...
+
+    def embed(self, texts: Sequence[str], kind: Kind) -> Matrix:
+        """A vector for each text, in their order; a zero row for a text without anything in it.
+
+        Blocking, and callable from several threads at once. Errors: ``Unavailable`` with advice.
+        """
+        ...
