@@ -1,0 +1,135 @@
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from worker.search.fusion import (
+    RECENCY,
+    RECENCY_WINDOW_DAYS,
+    Candidate,
+    fuse,
+    intersect_with_ranking,
+    is_cjk,
+    reciprocal_rank,
+)
+
+NOW = 1_700_000_000_000
+DAY = 86_400_000
+SCORES = st.none() | st.floats(0, 50)
+COSINES = st.none() | st.floats(-1, 1)
+CANDIDATES = st.lists(
+    st.builds(Candidate, st.integers(1, 10**9), st.integers(0, NOW), SCORES, COSINES, COSINES),
+    max_size=30,
+    unique_by=lambda each: each.docid,
+)
+KEYS = st.lists(st.integers(0, 20), unique=True)
+
+
+def order(*candidates: Candidate, cjk: bool = False, now: int | None = None) -> list[int]:
+    return [each.candidate.docid for each in fuse(candidates, cjk=cjk, now_epoch_ms=now)]
+
+
+def test_nothing_is_made_of_nothing() -> None:
+    assert fuse([]) == []
+
+
+def test_what_both_engines_like_is_before_what_one_likes() -> None:
+    both = Candidate(1, 0, 10.0, 0.6, 0.6)
+    words = Candidate(2, 0, 10.0, 0.1, 0.1)
+    meaning = Candidate(3, 0, None, 0.6, 0.6)
+    neither = Candidate(4, 0, 1.0, 0.1, 0.1)
+    assert order(neither, meaning, words, both) == [1, 2, 3, 4]
+
+
+def test_without_words_the_order_is_that_of_meaning() -> None:
+    assert order(*(Candidate(n, 0, None, n / 10, n / 10) for n in (2, 9, 5))) == [9, 5, 2]
+
+
+def test_without_vectors_the_order_is_that_of_the_words() -> None:
+    assert order(*(Candidate(n, 0, float(n)) for n in (2, 9, 5))) == [9, 5, 2]
+
+
+def test_what_weighs_less_in_a_question_the_model_cannot_read_is_meaning() -> None:
+    words, meaning, other = Candidate(1, 0, 9.0, 0.1, 0.1), Candidate(2, 0, 4.0, 0.6, 0.6), Candidate(3, 0, 1.0, 0, 0)
+    assert order(words, meaning, other) == [2, 1, 3]
+    assert order(words, meaning, other, cjk=True) == [1, 2, 3]
+
+
+def test_of_equals_the_newer_is_first() -> None:
+    assert order(Candidate(1, NOW - DAY, 3.0), Candidate(2, NOW, 3.0), Candidate(3, NOW, 3.0)) == [3, 2, 1]
+
+
+@given(CANDIDATES, st.booleans(), st.none() | st.just(NOW))
+def test_every_candidate_comes_once_and_scores_fall(candidates: list[Candidate], cjk: bool, now: int | None) -> None:
+    fused = fuse(candidates, cjk=cjk, now_epoch_ms=now)
+    assert sorted(each.candidate.docid for each in fused) == sorted(each.docid for each in candidates)
+    scores = [each.score for each in fused]
+    assert all(map(math.isfinite, scores))
+    assert scores == sorted(scores, reverse=True)
+
+
+@given(CANDIDATES)
+def test_the_order_given_does_not_matter(candidates: list[Candidate]) -> None:
+    assert fuse(candidates[::-1], now_epoch_ms=NOW) == fuse(candidates, now_epoch_ms=NOW)
+
+
+@given(CANDIDATES)
+def test_being_new_never_makes_up_for_fitting_less(candidates: list[Candidate]) -> None:
+    plain = {each.candidate.docid: each.score for each in fuse(candidates)}
+    aged = [each.candidate.docid for each in fuse(candidates, now_epoch_ms=NOW)]
+    for place, docid in enumerate(aged):
+        assert all(plain[later] <= plain[docid] + RECENCY + 1e-9 for later in aged[place + 1 :])
+
+
+def test_half_of_what_newness_adds_is_left_after_the_window() -> None:
+    old = NOW - RECENCY_WINDOW_DAYS * DAY
+    new, half = (fuse([Candidate(1, epoch)], now_epoch_ms=NOW)[0].score for epoch in (NOW, old))
+    assert new == pytest.approx(RECENCY)
+    assert half == pytest.approx(RECENCY / 2)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", False),
+        ("?!", False),
+        ("login cache", False),
+        ("小行星序号适用于哪些行星？", True),
+        ("pytest 失败", False),
+        ("docker で失敗する", True),
+        ("どうして", True),
+    ],
+)
+def test_which_questions_are_of_a_script_without_blanks(text: str, expected: bool) -> None:
+    assert is_cjk(text) is expected
+
+
+def test_reciprocal_ranks_add_up() -> None:
+    assert reciprocal_rank([[1, 2, 3], [3, 4]]) == [3, 1, 2, 4]
+    assert reciprocal_rank([[1, 2], [2, 1]]) == [1, 2]
+    assert reciprocal_rank([]) == []
+
+
+def test_less_damping_trusts_the_top_more() -> None:
+    rankings = [[1, 2], [3, 2], [4, 2]]
+    assert reciprocal_rank(rankings)[0] == 2
+    assert reciprocal_rank([[1, 2, 3], [4, 5, 2]], damping=0)[0] == 1
+
+
+@given(st.lists(KEYS))
+def test_a_fused_ranking_has_every_key_once(rankings: list[list[int]]) -> None:
+    fused = reciprocal_rank(rankings)
+    assert sorted(fused) == sorted({key for ranking in rankings for key in ranking})
+
+
+@given(KEYS)
+def test_one_ranking_stays_as_it_is(ranking: list[int]) -> None:
+    assert reciprocal_rank([ranking]) == ranking
+
+
+@given(KEYS, KEYS)
+def test_what_passes_a_filter_is_never_lost(passing: list[int], ranking: list[int]) -> None:
+    found = intersect_with_ranking(passing, ranking)
+    named = [key for key in ranking if key in passing]
+    assert found == named + [key for key in passing if key not in ranking]
