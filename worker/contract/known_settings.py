@@ -136,13 +136,20 @@ DEFAULTS: dict[str, str] = {
     # Of our own, unknown to the original.
     "CLAUDE_MEM_API_TOKEN": "",
     "CLAUDE_MEM_API_READ_TOKEN": "",
+    "CLAUDE_MEM_EMBEDDING_MODEL": "minilm",
+    "CLAUDE_MEM_EMBEDDING_URL": "",
+    "CLAUDE_MEM_EMBEDDING_REMOTE_MODEL": "",
+    "CLAUDE_MEM_EMBEDDING_API_KEY": "",
 }
 """Empty where the default depends on the machine; see ``settings_file``."""
 
 RESTART = frozenset(
     f"CLAUDE_MEM_{name}"
-    for name in ("WORKER_PORT", "WORKER_HOST", "DATA_DIR", "LOG_LEVEL", "API_TOKEN", "API_READ_TOKEN")
-)
+    for name in (
+        "WORKER_PORT", "WORKER_HOST", "DATA_DIR", "LOG_LEVEL", "API_TOKEN", "API_READ_TOKEN", "EMBEDDING_MODEL",
+        "EMBEDDING_URL", "EMBEDDING_REMOTE_MODEL", "EMBEDDING_API_KEY",
+    )
+)  # fmt: skip
 """Keys that a running worker has read and does not read again."""
 
 _MOST_CHARS = 10_000
@@ -194,6 +201,8 @@ _RULES = {
     "CLAUDE_MEM_API_TIMEOUT_MS": _between(500, 300_000),
     "CLAUDE_MEM_OPENROUTER_SITE_URL": _URL,
     "CLAUDE_MEM_OPENROUTER_BASE_URL": _URL,
+    "CLAUDE_MEM_EMBEDDING_MODEL": _among("minilm", "chroma-default", "e5", "http", "hash", "none"),
+    "CLAUDE_MEM_EMBEDDING_URL": _URL,
     "CLAUDE_MEM_CLOUD_SYNC_CONTENT_BATCH_SIZE": _between(1, 500),
     "CLAUDE_MEM_CLOUD_SYNC_REQUEST_TIMEOUT_MS": _between(5000, 180_000),
 }  # fmt: skip

@@ -18,6 +18,19 @@ _LOG_LEVELS = ("DEBUG", "INFO", "WARN", "ERROR", "SILENT")
 
 
 @dataclass(frozen=True, slots=True)
+class Embedding:
+    """Which model turns texts into vectors: a name of ``worker.projection.embedders``, `none` for none.
+
+    url, remote_model, api_key: of the server that the model `http` asks. Errors about them come with their use.
+    """
+
+    model: str = "minilm"
+    url: str = field(default="", repr=False)
+    remote_model: str = ""
+    api_key: str = field(default="", repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """data_dir: absolute. host, port: of the worker, for it and its clients alike. timeout_s: for one call.
 
@@ -33,6 +46,7 @@ class Settings:
     demo: bool = False
     token: str = field(default="", repr=False)
     read_token: str = field(default="", repr=False)
+    embedding: Embedding = Embedding()
 
     @property
     def credential(self) -> str:
@@ -92,6 +106,12 @@ def load(environ: Mapping[str, str] | None = None, *, home: Path | None = None) 
         log_level=level,
         token=_token("CLAUDE_MEM_API_TOKEN", value("API_TOKEN", "")),
         read_token=_token("CLAUDE_MEM_API_READ_TOKEN", value("API_READ_TOKEN", "")),
+        embedding=Embedding(
+            model=value("EMBEDDING_MODEL", "minilm"),
+            url=value("EMBEDDING_URL", ""),
+            remote_model=value("EMBEDDING_REMOTE_MODEL", ""),
+            api_key=value("EMBEDDING_API_KEY", ""),
+        ),
     )
 
 

