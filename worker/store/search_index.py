@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from worker.contract.records import Record, RecordKey, RecordKind, key_of
-from worker.store import analysis, originals, rows
+from worker.store import analysis, originals, outbox, rows, vectors
 from worker.store.changes import Change, Deed
 from worker.store.queueing import SHOWN, triggers
 from worker.store.rows import CODES, KINDS, SELECTS
@@ -157,6 +157,7 @@ def _index(connection: sqlite3.Connection, numbers: Sequence[int]) -> Iterator[C
             "INSERT INTO py_words VALUES (?, ?)", [(each.number, joined(each.words)) for each in found]
         )
     entries = {entry.number: entry for entry in found}
+    outbox.note(connection, list(entries), [number for number in numbers if number not in entries])
     for number in numbers:
         if number in entries:
             deed = Deed.CHANGED if number in known else Deed.ADDED
@@ -239,7 +240,7 @@ def _named(fulltext: bool) -> str:
 def _wanted(fulltext: bool) -> dict[str, str]:
     """Table, index or trigger → what creates it."""
     words = {"py_text": _TEXT} if fulltext else {"py_words": _WORDS}
-    return {**_TABLES, **words, **triggers()}
+    return {**_TABLES, **words, **vectors.TABLES, **outbox.TABLES, **triggers()}
 
 
 def _chunks(numbers: Sequence[int]) -> Iterable[Sequence[int]]:
