@@ -41,7 +41,8 @@ class Hashing:
                 code = zlib.crc32(feature.encode())
                 # The highest bit is the sign: what falls into one place by chance cancels out on the average.
                 found[row, code % DIMENSION] += weight if code >> 31 else -weight
-        return (found / np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-12)).astype(np.float32)
+        found /= np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-12)
+        return found
 
 
 def load(wanted: Embedding) -> Hashing:

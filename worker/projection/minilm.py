@@ -38,7 +38,7 @@ _CHARS_PER_TOKEN = 16
 _FRAME = 2
 """Tokens around every text: a beginning and an end."""
 
-_FAULTS = (
+FAULTS = (
     faults.Fail,
     faults.InvalidArgument,
     faults.InvalidGraph,
@@ -46,7 +46,7 @@ _FAULTS = (
     faults.NotImplemented,
     faults.RuntimeException,
 )
-"""They have no common ancestor but ``Exception``."""
+"""What onnxruntime raises; they have no common ancestor but ``Exception``."""
 
 
 class MiniLM:
@@ -63,7 +63,7 @@ class MiniLM:
         try:
             self._tokenizer = Tokenizer.from_buffer(tokenizer)
             self._session = onnxruntime.InferenceSession(model, _options(threads), providers=["CPUExecutionProvider"])
-        except (*_FAULTS, ValueError) as error:
+        except (*FAULTS, ValueError) as error:
             raise Unavailable(f"the model {name} cannot be loaded by this onnxruntime; {_ADVICE}") from error
         self._tokenizer.no_padding()
         self._tokenizer.enable_truncation(MAX_TOKENS)
@@ -95,7 +95,7 @@ class MiniLM:
             feeds["token_type_ids"] = np.zeros(shape, np.int64)
         try:
             hidden: NDArray[np.float32] = self._session.run(None, feeds)[0]
-        except _FAULTS as error:
+        except FAULTS as error:
             raise Unavailable(f"the model {self.name} gave up on a text; {_ADVICE}") from error
         # The sum serves as well as the mean: only its direction is kept.
         pooled = (mask[:, np.newaxis, :].astype(np.float32) @ hidden)[:, 0, :]

