@@ -27,7 +27,7 @@ def sole(data_dir: Path, port: int) -> Iterator[None]:
         yield
         return
     with os.fdopen(handle, "r+", encoding="utf-8") as lock:
-        if not _taken(lock.fileno()):
+        if not taken(lock.fileno()):
             other = lock.read(40).strip() or "another port"
             raise Conflict(f"a worker on {other} serves {data_dir} already; stop that one first")
         lock.truncate()
@@ -36,7 +36,8 @@ def sole(data_dir: Path, port: int) -> Iterator[None]:
         yield
 
 
-def _taken(handle: int) -> bool:
+def taken(handle: int) -> bool:
+    """Take the lock of an open file, until it is closed; False when another process has it."""
     if sys.platform == "win32":
         return True  # no flock there; the port alone tells workers apart
     import fcntl  # not on every platform
