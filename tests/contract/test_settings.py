@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from worker.contract.errors import Invalid
-from worker.contract.settings import Settings, default_port, dialled, load
+from worker.contract.settings import Embedding, Settings, default_port, dialled, load
 
 
 def loaded(home: Path, stored: bytes | dict[str, object] | None = None, **environ: str) -> Settings:
@@ -145,3 +145,14 @@ def test_the_demo_is_never_the_users_memory(tmp_path: Path) -> None:
     assert demo.port != mine.port
     assert demo.for_demo() == demo
     assert loaded(tmp_path, CLAUDE_MEM_WORKER_PORT="1024").for_demo().port == 1124
+
+
+def test_the_model_of_the_vectors(tmp_path: Path) -> None:
+    """A name that no model has is told where the model is loaded: hooks and the command line need none."""
+    assert loaded(tmp_path).embedding == Embedding("minilm", "", "", "")
+    stored: dict[str, object] = {"CLAUDE_MEM_EMBEDDING_MODEL": "http", "CLAUDE_MEM_EMBEDDING_API_KEY": "sk-secret-4711"}
+    url = "http://me:hunter2@127.0.0.1:11434/v1"
+    mine = loaded(tmp_path, stored, CLAUDE_MEM_EMBEDDING_URL=url, CLAUDE_MEM_EMBEDDING_REMOTE_MODEL="nomic-embed-text")
+    assert mine.embedding == Embedding("http", url, "nomic-embed-text", "sk-secret-4711")
+    assert "4711" not in repr(mine) and "hunter2" not in repr(mine)
+    assert loaded(tmp_path, CLAUDE_MEM_EMBEDDING_MODEL="bert").embedding.model == "bert"

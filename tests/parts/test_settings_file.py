@@ -115,12 +115,13 @@ def test_other_keys_beside_a_nested_one_stay_where_they_are(tmp_path: Path) -> N
 def test_secrets_are_masked_and_a_mask_sent_back_changes_nothing(tmp_path: Path) -> None:
     store(tmp_path, {SECRET: "sk-abcdefgh1234", "MY_TOKEN": "short", "deep": {"api_key": "0123456789abcdef"}})
     store_url = "redis://me:hunter2@host:1/0"
-    change(tmp_path, {"CLAUDE_MEM_REDIS_URL": store_url})
+    change(tmp_path, {"CLAUDE_MEM_REDIS_URL": store_url, "CLAUDE_MEM_EMBEDDING_API_KEY": "sk-embedding-4711"})
     values = shown(tmp_path, CLAUDE_MEM_TV_TOKEN="tv-token-5678")
     assert values[SECRET] == "****1234"
     assert values["MY_TOKEN"] == "****"
     assert values["deep"] == {"api_key": "****cdef"}
     assert values["CLAUDE_MEM_TV_TOKEN"] == "****5678"
+    assert values["CLAUDE_MEM_EMBEDDING_API_KEY"] == "****4711"
     assert values["CLAUDE_MEM_REDIS_URL"] == "redis://me:****@host:1/0"
     assert values["CLAUDE_MEM_OPENROUTER_API_KEY"] == ""
     assert change(tmp_path, values, CLAUDE_MEM_TV_TOKEN="tv-token-5678").keys == ()
@@ -137,6 +138,9 @@ def test_secrets_are_masked_and_a_mask_sent_back_changes_nothing(tmp_path: Path)
     ("name", "good", "bad"),
     [
         ("PROVIDER", ["claude", "gemini", "openrouter"], ["openai", "", "Claude"]),
+        ("EMBEDDING_MODEL", ["minilm", "chroma-default", "e5", "http", "hash", "none"], ["bert", "", "MiniLM"]),
+        ("EMBEDDING_URL", ["", "http://127.0.0.1:11434/v1", "https://a.example"], ["localhost:11434", "file:///x"]),
+        ("EMBEDDING_REMOTE_MODEL", ["", "nomic-embed-text", "BAAI/bge-m3"], ["a\nb"]),
         ("CLAUDE_AUTH_METHOD", ["subscription", "api-key", "gateway", "cli"], ["oauth"]),
         ("GEMINI_MODEL", ["gemini-flash-latest", "gemini-3.5-flash"], ["gemini-1"]),
         ("CONTEXT_OBSERVATIONS", ["1", 200, "200"], ["0", "201", "1.5", "x", "", "-1", "９"]),

@@ -1,10 +1,13 @@
 """The models by name. Each is imported when it is asked for, as they bring much with them."""
 
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 from worker.contract.errors import Invalid, Unavailable
 from worker.contract.settings import Embedding
-from worker.projection.embed import Embedder
+
+if TYPE_CHECKING:
+    from worker.projection.embed import Embedder  # brings numpy, which the worker's start does not wait for
 
 SETTING = "CLAUDE_MEM_EMBEDDING_MODEL"
 OFF = "none"
@@ -25,7 +28,7 @@ _BRINGS = {
 }
 
 
-def load(wanted: Embedding) -> Embedder | None:
+def load(wanted: Embedding) -> "Embedder | None":
     """The model of the settings, ready to use; None when search by meaning is switched off.
 
     Blocks: some 200 ms of CPU for the default, and as long again for what it imports.
@@ -42,5 +45,5 @@ def load(wanted: Embedding) -> Embedder | None:
         absent = error.name or "a package"
         advice = _BRINGS.get(wanted.model, "reinstall the program")
         raise Unavailable(f"the model {wanted.model} needs {absent}, which cannot be loaded here; {advice}") from error
-    embedder: Embedder = module.load(wanted)
+    embedder: "Embedder" = module.load(wanted)
     return embedder
