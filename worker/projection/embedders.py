@@ -45,5 +45,5 @@ def load(wanted: Embedding) -> "Embedder | None":
         absent = error.name or "a package"
         advice = _BRINGS.get(wanted.model, "reinstall the program")
         raise Unavailable(f"the model {wanted.model} needs {absent}, which cannot be loaded here; {advice}") from error
-    embedder: "Embedder" = module.load(wanted)
+    embedder: Embedder = module.load(wanted)
     return embedder
