@@ -17,8 +17,9 @@ from worker.contract.client import WorkerClient
 from worker.contract.curation import Save
 from worker.contract.errors import Busy, Conflict, Invalid, MemError, NotFound, TimedOut, Unavailable, Unreachable
 from worker.contract.quick import QuickClient
+from worker.contract.index import IndexOrder
 from worker.contract.records import RecordKey, RecordKind
-from worker.contract.search import BatchQuery, Order, SearchQuery, TimelineQuery
+from worker.contract.search import BatchQuery, Mode, Order, SearchQuery, TimelineQuery
 from worker.contract.tool_uses import ToolUseQuery
 from worker.contract.transfer import ExportQuery, ImportBatch, RowKind
 
@@ -36,6 +37,7 @@ FULL = SearchQuery(
     limit=5,
     offset=10,
     typing=True,
+    mode=Mode.SEMANTIC,
 )
 WIRE = {
     "query": "rate limit & co = ü",
@@ -51,6 +53,7 @@ WIRE = {
     "limit": "5",
     "offset": "10",
     "typing": "true",
+    "mode": "semantic",
 }
 DEPTHS = {"depth_before": "10", "depth_after": "10"}
 
@@ -120,6 +123,12 @@ async def both(worker: FakeWorker, call: Call[Any]) -> list[Request]:
         (calls.projects(), "GET", "/api/projects", {}, {}),
         (calls.stats(), "GET", "/api/stats", {}, {}),
         (calls.health(), "GET", "/api/health", {}, {}),
+        (calls.index_status(), "GET", "/api/index/status", {}, {}),
+        (calls.index_verify(), "POST", "/api/index/verify", {}, {}),
+        (calls.index_repair(), "POST", "/api/index/repair", {}, {}),
+        (calls.index_rebuild(IndexOrder(reembed=True)), "POST", "/api/index/rebuild", {}, {"reembed": True}),
+        (calls.index_pause(), "POST", "/api/index/pause", {}, {}),
+        (calls.index_resume(), "POST", "/api/index/resume", {}, {}),
         (calls.readiness(), "GET", "/api/readiness", {}, {}),
         (calls.version(), "GET", "/api/version", {}, {}),
         (

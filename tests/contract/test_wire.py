@@ -58,8 +58,9 @@ ENTRY = (
     '"created_at_epoch":1772625600000,"read_tokens":61,"discovery_tokens":0,"session":null,"prompt_number":null,'
     '"platform_source":null'
 )
-HIT = "{" + ENTRY + ',"score":1.5,"snippet":{"text":"a token","matches":[[2,7]]},"title_matches":[[8,13]]}'
-FOUND = make_hit(score=1.5, snippet=Snippet("a token", ((2, 7),)), title_matches=((8, 13),))
+HIT = "{" + ENTRY + ',"score":1.5,"snippet":{"text":"a token","matches":[[2,7]]},"title_matches":[[8,13]],'
+HIT += '"keyword_rank":2,"vector_rank":null}'
+FOUND = make_hit(score=1.5, snippet=Snippet("a token", ((2, 7),)), title_matches=((8, 13),), keyword_rank=2)
 OBSERVATION = (
     '{"id":118,"memory_session_id":"m-1","project":"shop","text":null,"type":"bugfix","title":"é 😀","subtitle":null,'
     '"facts":"[\\"f\\"]","narrative":null,"concepts":null,"files_read":null,"files_modified":null,"prompt_number":null,'

@@ -10,6 +10,7 @@ _DEGRADED = {
     "no_fulltext": "no text index",
     "index_starting": "keyword only, index starting",
     "index_failed": "keyword only, index failed",
+    "index_slow": "keyword only, index slow",
 }
 """Said in place of the strategy, since it is about the answer that stands there."""
 _SHORT_NOTE = 44

@@ -16,6 +16,7 @@ from worker.api.routes import (
     admin,
     batches,
     curation,
+    index,
     integrations,
     logs,
     records,
@@ -32,8 +33,8 @@ from worker.api.services import Services
 from worker.contract.errors import MemError
 
 _TOPICS = (
-    search, timeline, batches, records, curation, writing, transfer, tool_uses, status, settings, logs, integrations,
-    admin, stream,
+    search, timeline, batches, records, curation, writing, transfer, tool_uses, status, settings, logs, index,
+    integrations, admin, stream,
 )  # fmt: skip
 
 

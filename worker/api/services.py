@@ -5,10 +5,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from worker.contract.errors import Unavailable
+from worker.contract.errors import Conflict, Unavailable
+from worker.contract.index import IndexState, IndexStatus
+from worker.contract.search import Degraded
+from worker.projection.meaning import Meaning
+from worker.projection.upkeep import IndexUpkeep
 from worker.search.engine import Engine
 from worker.store.tables import Store
 from worker.stream.broadcaster import Broadcaster
+
+_OFF = "search by meaning is switched off (CLAUDE_MEM_CHROMA_ENABLED)"
 
 
 @dataclass(slots=True)
@@ -16,7 +22,8 @@ class Services:
     """Built by ``server``. The store comes after the port is open, so it may be missing for a moment.
 
     clock: seconds since 1970. stop: asks the server to end; restart: to end and start a successor.
-    environ: the settings in this process's environment.
+    environ: the settings in this process's environment. projector: keeps the index by meaning, None where it is
+    switched off; meaning: what searches ask of it, or why they cannot.
     """
 
     version: str
@@ -28,6 +35,8 @@ class Services:
     zone: dt.tzinfo | None = None
     started: float = 0.0
     opened: tuple[Store, Engine] | None = None
+    projector: IndexUpkeep | None = None
+    meaning: Meaning | Degraded = Degraded.INDEX_OFF
     failure: str | None = field(default=None)
     restart: Callable[[], None] | None = None
     environ: Mapping[str, str] = field(default_factory=dict)
@@ -41,6 +50,20 @@ class Services:
     def engine(self) -> Engine:
         """The search engine. Errors: ``Unavailable`` until the store is open."""
         return self._opened()[1]
+
+    @property
+    def index(self) -> IndexUpkeep:
+        """What keeps the index by meaning. Errors: ``Conflict`` where it is switched off."""
+        self._opened()
+        if self.projector is None:
+            raise Conflict(_OFF)
+        return self.projector
+
+    async def index_status(self) -> IndexStatus:
+        """How far the index by meaning is."""
+        if self.projector is None:
+            return IndexStatus(state=IndexState.OFF, reason=_OFF)
+        return await self.projector.status()
 
     def now_ms(self) -> int:
         """Milliseconds since 1970."""

@@ -16,6 +16,7 @@ _COMMANDS = {
     "search": ("worker.cli.query", "search the memory"),
     "timeline": ("worker.cli.query", "what happened around a record or a moment"),
     "show": ("worker.cli.query", "records in full: 118, S14, P40"),
+    "index": ("worker.cli.indexing", "the index by meaning: status, verify, repair, rebuild, pause, resume"),
     "import": ("worker.cli.importing", "bring memories in: another database, or an export"),
     "export": ("worker.cli.exporting", "take memories out: JSON, JSON lines or Markdown"),
 }

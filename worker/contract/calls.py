@@ -11,6 +11,7 @@ from typing import Any, Generic, TypeVar
 import msgspec
 
 from worker.contract.curation import Deleted, Save, Saved
+from worker.contract.index import IndexFaults, IndexOrder, IndexStatus
 from worker.contract.present import Text
 from worker.contract.records import Observation, Prompt, RecordKey, RecordKind, Summary
 from worker.contract.search import BatchQuery, Facets, SearchPage, SearchQuery, SearchRows, Timeline, TimelineQuery
@@ -51,6 +52,12 @@ SETTINGS = "/api/settings"
 DEPENDENCIES = "/api/settings/dependency-health"
 PROCESSING = "/api/processing-status"
 CHROMA = "/api/chroma/status"
+INDEX_STATUS = "/api/index/status"
+INDEX_VERIFY = "/api/index/verify"
+INDEX_REPAIR = "/api/index/repair"
+INDEX_REBUILD = "/api/index/rebuild"
+INDEX_PAUSE = "/api/index/pause"
+INDEX_RESUME = "/api/index/resume"
 SYNC = "/api/sync/status"
 MCP = "/api/mcp/status"
 MCP_TOGGLE = "/api/mcp/toggle"
@@ -112,6 +119,7 @@ def _search(query: SearchQuery, form: str | None) -> tuple[tuple[str, str], ...]
         limit=query.limit,
         offset=query.offset or None,
         typing=query.typing,
+        mode=query.mode,
     )
 
 
@@ -286,6 +294,36 @@ def tool_use_rows(ids: tuple[int | str, ...], *, limit: int | None = None) -> Ca
 def processing() -> Call[ProcessingStatus]:
     """What waits to become a memory."""
     return Call("GET", PROCESSING, ProcessingStatus)
+
+
+def index_status() -> Call[IndexStatus]:
+    """How much can be found by meaning."""
+    return Call("GET", INDEX_STATUS, IndexStatus)
+
+
+def index_verify() -> Call[IndexFaults]:
+    """What is wrong with the index by meaning; nothing is changed. Errors: ``Conflict`` when it is switched off."""
+    return Call("POST", INDEX_VERIFY, IndexFaults, body=b"{}")
+
+
+def index_repair() -> Call[IndexFaults]:
+    """What was wrong with it, and is being mended."""
+    return Call("POST", INDEX_REPAIR, IndexFaults, body=b"{}")
+
+
+def index_rebuild(order: IndexOrder) -> Call[IndexStatus]:
+    """Begin it anew."""
+    return Call("POST", INDEX_REBUILD, IndexStatus, body=msgspec.json.encode(order))
+
+
+def index_pause() -> Call[IndexStatus]:
+    """Embed nothing until resumed."""
+    return Call("POST", INDEX_PAUSE, IndexStatus, body=b"{}")
+
+
+def index_resume() -> Call[IndexStatus]:
+    """Go on embedding."""
+    return Call("POST", INDEX_RESUME, IndexStatus, body=b"{}")
 
 
 def settings() -> Call[dict[str, Any]]:

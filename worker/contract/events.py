@@ -7,13 +7,16 @@ from typing import Any
 
 import msgspec
 
+from worker.contract.index import IndexStatus
+
 
 class StreamEvent(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Any event. Types we do not know arrive too; ``id`` is the frame's, None if it had none.
 
     type: connected, initial_load, processing_status, new_observation, new_summary, new_prompt, session_started,
     session_completed, observation_queued; of our own changed_observation, changed_summary, changed_prompt,
-    record_deleted (``kind``, ``record_id``) and ``resync`` (events were lost: read the lists again).
+    record_deleted (``kind``, ``record_id``), ``index_status`` (``index``: how far the index by meaning is) and
+    ``resync`` (events were lost: read the lists again).
     """
 
     type: str
@@ -30,4 +33,5 @@ class StreamEvent(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     project: str | None = None
     kind: str | None = None
     record_id: int | None = None
+    index: IndexStatus | None = None
     id: int | None = None

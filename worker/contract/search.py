@@ -15,12 +15,26 @@ class Order(enum.StrEnum):
     DATE_ASC = "date_asc"
 
 
+class Mode(enum.StrEnum):
+    """Which engines look: both, words alone, meaning alone."""
+
+    HYBRID = "hybrid"
+    KEYWORD = "keyword"
+    SEMANTIC = "semantic"
+
+
 class Degraded(enum.StrEnum):
-    """Why an answer is less than it could be."""
+    """Why an answer is less than it could be.
+
+    no_fulltext: this SQLite has no FTS5. The others: meaning had no say, because the index by meaning is being opened
+    or holds too little yet, cannot be used, took too long, or is switched off.
+    """
 
     NO_FULLTEXT = "no_fulltext"
     INDEX_STARTING = "index_starting"
     INDEX_FAILED = "index_failed"
+    INDEX_SLOW = "index_slow"
+    INDEX_OFF = "index_off"
 
 
 class SearchQuery(msgspec.Struct, frozen=True, kw_only=True):
@@ -30,7 +44,7 @@ class SearchQuery(msgspec.Struct, frozen=True, kw_only=True):
     kinds, types, concepts, files, project: filters, all must hold; within one, any value will do.
     files: part of a path. project: rows merged into it count too; None leaves internal projects out.
     since_epoch_ms, until_epoch_ms: inclusive.
-    typing: the last word may be unfinished.
+    typing: the last word may be unfinished. mode: which engines look; None is both, as far as they can.
     """
 
     text: str = ""
@@ -46,6 +60,7 @@ class SearchQuery(msgspec.Struct, frozen=True, kw_only=True):
     limit: int = 20
     offset: int = 0
     typing: bool = False
+    mode: Mode | None = None
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
@@ -86,18 +101,22 @@ class Snippet(msgspec.Struct, frozen=True):
 class Hit(Entry, frozen=True, kw_only=True):
     """An entry that was found. score: larger is better, comparable within one answer only; 0 without words.
 
-    title_matches: what was found in ``title``, as in a snippet.
+    title_matches: what was found in ``title``, as in a snippet. keyword_rank, vector_rank: its place, from 1, in the
+    list of each engine that found it among its best; None where it did not.
     """
 
     score: float = 0.0
     snippet: Snippet = Snippet("")
     title_matches: tuple[tuple[int, int], ...] = ()
+    keyword_rank: int | None = None
+    vector_rank: int | None = None
 
 
 class SearchPage(msgspec.Struct, frozen=True, kw_only=True):
     """One page of one fused list over all kinds.
 
-    total: how many there are in all, ``kinds`` how many of each kind. strategy: ``filter`` (no words) or ``keyword``.
+    total: how many there are in all, ``kinds`` how many of each kind. strategy: ``filter`` (no words),
+    ``keyword``, ``hybrid`` or ``semantic``.
     notes: what a person should know of how the question was understood: the span of time with its zone, a phrase that
     stands nowhere, a filter that could not be read.
     """

@@ -14,6 +14,7 @@ _HEAD = ("| ID | Time | T | Title | Read |", "|----|------|---|-------|------|")
 _DEGRADED = {
     Degraded.INDEX_STARTING: "(the index is still being built: more may be found in a minute)",
     Degraded.INDEX_FAILED: "(search by meaning failed; these are keyword hits)",
+    Degraded.INDEX_SLOW: "(search by meaning took too long; these are keyword hits)",
     Degraded.NO_FULLTEXT: "(SQLite without FTS5 here: plain text matches only)",
 }
 
@@ -28,8 +29,9 @@ def index_table(page: SearchPage, zone: dt.tzinfo | None = None) -> str:
 
 def notes(page: SearchPage) -> list[str]:
     """Lines in brackets: what was degraded, and how the question was understood."""
-    degraded = [_DEGRADED[page.degraded]] if page.degraded else []
-    return [*degraded, *(f"({note})" for note in page.notes)]
+    # Whoever switched meaning off need not be told with every answer.
+    degraded = _DEGRADED.get(page.degraded) if page.degraded else None
+    return [*([degraded] if degraded else []), *(f"({note})" for note in page.notes)]
 
 
 def _header(page: SearchPage) -> str:

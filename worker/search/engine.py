@@ -4,7 +4,8 @@ import datetime as dt
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from concurrent.futures import Future
+from dataclasses import dataclass, replace
 
 from worker.contract.errors import Invalid, NotFound
 from worker.contract.query import parse, shown_span
@@ -15,6 +16,7 @@ from worker.contract.search import (
     Entry,
     Facets,
     Hit,
+    Mode,
     Order,
     SearchPage,
     SearchQuery,
@@ -22,12 +24,13 @@ from worker.contract.search import (
     Timeline,
     TimelineQuery,
 )
-from worker.search import buckets, terms
+from worker.projection.meaning import Meaning, Thought, Unanswered
+from worker.search import buckets, hybrid, terms
+from worker.search.hybrid import Placed
 from worker.search.snippet import Highlighter
 from worker.search.timeline import Anchor, Moment, Window, parse_anchor, window
-from worker.store import filters, listing, plain, records
+from worker.store import candidates, filters, listing, plain, records
 from worker.store.finder import Finder
-from worker.store.listing import Ranked
 from worker.store.tables import Connection, Store
 
 _CONCEPTS = 50
@@ -38,33 +41,50 @@ _WORD = {RecordKind.OBSERVATION: "Observation", RecordKind.SUMMARY: "Session", R
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """A question as it was understood. match: the words as an FTS5 expression, empty without words."""
+    """A question as it was understood. match: the words as an FTS5 expression, empty without words.
+
+    sentence: the words as they were said. meaning, thinking: what is asked and the question on its way to a vector,
+    None where meaning is not asked; unasked: why it is not, though it could have helped.
+    """
 
     wanted: terms.Wanted
     match: str
     where: filters.Condition
     notes: tuple[str, ...]
+    sentence: str = ""
+    meaning: Meaning | None = None
+    thinking: Future[Thought] | None = None
+    unasked: Degraded | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    ranked: list[Ranked]
+    """A page. degraded: why meaning had no say, though it was asked."""
+
+    placed: list[Placed]
     kinds: dict[RecordKind, int]
+    strategy: str
     notes: tuple[str, ...] = ()
+    degraded: Degraded | None = None
 
 
 class Engine:
-    """Answers over one store. zone: of dates without one, by default this machine's. clock, now: in seconds."""
+    """Answers over one store.
+
+    meaning: the index by meaning, or why there is none now; None where nobody expects one. zone: of dates without one,
+    by default this machine's. clock, now: in seconds.
+    """
 
     def __init__(
         self,
         store: Store,
+        meaning: Callable[[], Meaning | Degraded | None] = lambda: None,
         *,
         zone: dt.tzinfo | None = None,
         clock: Callable[[], float] = time.perf_counter,
         now: Callable[[], float] = time.time,
     ) -> None:
-        self._store, self._zone, self._clock, self._now = store, zone, clock, now
+        self._store, self._meaning, self._zone, self._clock, self._now = store, meaning, zone, clock, now
         # Two modules of one form: by FTS5, and without it.
         self._finder: Finder = listing if store.fulltext else plain
 
@@ -97,11 +117,11 @@ class Engine:
 
         def work(connection: Connection) -> tuple[_Found, list[Hit], dict[RecordKey, Record]]:
             found = _find(self._finder, connection, query, asked)
-            keys = [ranked.key for ranked in found.ranked]
+            keys = [placed.key for placed in found.placed]
             entries = listing.entries(connection, keys)
             rows = records.by_keys(connection, keys)
             marker = Highlighter(asked.wanted.words, asked.wanted.unfinished)
-            return found, [_hit(ranked, entries, rows, marker) for ranked in found.ranked if ranked.key in rows], rows
+            return found, [_hit(placed, entries, rows, marker) for placed in found.placed if placed.key in rows], rows
 
         found, hits, rows = await self._store.read(work)
         page = SearchPage(
@@ -110,8 +130,8 @@ class Engine:
             kinds=found.kinds,
             query=query.text,
             offset=query.offset,
-            strategy="keyword" if asked.match else "filter",
-            degraded=self._degraded(),
+            strategy=found.strategy,
+            degraded=self._degraded() or asked.unasked or found.degraded,
             took_ms=round((self._clock() - started) * 1000, 2),
             notes=(*asked.notes, *found.notes),
         )
@@ -126,7 +146,18 @@ class Engine:
         match = terms.expression(wanted)
         wordless = (_WORDLESS,) if said.text.strip() and not match and not query.typing else ()
         span = shown_span(said.since_epoch_ms, said.until_epoch_ms, self._zone)
-        return _Asked(wanted, match, where, (*said.notes, *wordless, *((span,) if span else ())))
+        notes = (*said.notes, *wordless, *((span,) if span else ()))
+        asked = _Asked(wanted, match, where, notes)
+        if not match or query.mode is Mode.KEYWORD or query.order is not Order.RELEVANCE:
+            return asked
+        match self._meaning():
+            case None:
+                return asked
+            case Degraded() as reason:
+                return replace(asked, unasked=reason)
+            case meaning:
+                sentence = " ".join((said.text.strip(), *said.phrases)).strip()
+                return replace(asked, sentence=sentence, meaning=meaning, thinking=meaning.think(sentence))
 
     def _degraded(self) -> Degraded | None:
         if not self._store.fulltext:
@@ -178,15 +209,19 @@ class Engine:
         asked = self._understand(query)
 
         def work(connection: Connection) -> Facets:
-            where = asked.where
-            match, _ = _settled(self._finder, connection, asked)
-            groups = self._finder.groups(connection, match, where)
+            match, kinds = _settled(self._finder, connection, asked)
+            window, _ = _window(self._finder, connection, query, asked, match, kinds)
+            sets = _sets(match, asked.where, window)
+            groups = [group for each in sets for group in self._finder.groups(connection, *each)]
             first = min((group.first_epoch_ms for group in groups), default=None)
             last = max((group.last_epoch_ms for group in groups), default=None)
             width = buckets.width_for(first or 0, last or 0, most_buckets)
             grain = buckets.grain_for(width, self._zone)
-            fine = self._finder.histogram(connection, match, where, grain) if groups else []
-            concepts = self._finder.concepts(connection, match, where, _CONCEPTS) if with_concepts else []
+            fine = [bar for each in sets for bar in self._finder.histogram(connection, *each, grain)] if groups else []
+            every = _CONCEPTS if len(sets) == 1 else -1
+            concepts = [
+                found for each in sets if with_concepts for found in self._finder.concepts(connection, *each, every)
+            ]
             return Facets(
                 total=sum(group.count for group in groups),
                 kinds=_counts((group.kind.value, group.count) for group in groups),
@@ -196,7 +231,7 @@ class Engine:
                 bucket_ms=width,
                 first_epoch_ms=first,
                 last_epoch_ms=last,
-                concepts=tuple(Count(*found) for found in concepts),
+                concepts=_counts(concepts)[:_CONCEPTS] if with_concepts else (),
             )
 
         return await self._store.read(work)
@@ -214,8 +249,53 @@ def _find(finder: Finder, connection: Connection, query: SearchQuery, asked: _As
     """The page of what fits."""
     match, kinds = _settled(finder, connection, asked)
     notes = (_LOOSE,) if kinds and match != asked.match else ()
+    window, degraded = _window(finder, connection, query, asked, match, kinds)
+    if window is not None:
+        question = _question(query, asked, match)
+        placed = hybrid.page(connection, finder, question, window, limit=query.limit, offset=query.offset)
+        counts = window.kinds if question.alone else _added(kinds, window.kinds)
+        return _Found(placed, counts, "semantic" if question.alone else "hybrid", notes)
     there = sum(kinds.values()) > query.offset
-    return _Found(_ranked(finder, connection, query, match, asked.where) if there else [], kinds, notes)
+    placed = _placed(finder, connection, query, match, asked.where) if there else []
+    return _Found(placed, kinds, "keyword" if match else "filter", notes, degraded)
+
+
+def _window(
+    finder: Finder,
+    connection: Connection,
+    query: SearchQuery,
+    asked: _Asked,
+    match: str,
+    kinds: dict[RecordKind, int],
+) -> tuple[hybrid.Window | None, Degraded | None]:
+    """The candidates of both engines, or None and why there are none."""
+    if asked.meaning is None or asked.thinking is None:
+        return None, None
+    question, worded = _question(query, asked, match), sum(kinds.values())
+    try:
+        thought = asked.meaning.settle(asked.thinking)
+        return hybrid.window(connection, finder, asked.meaning, thought, question, worded), None
+    except Unanswered as unanswered:
+        return None, unanswered.reason
+
+
+def _sets(match: str, where: filters.Condition, window: hybrid.Window | None) -> list[tuple[str, filters.Condition]]:
+    """What is found, as sets that do not overlap: what has the words, and what meaning adds."""
+    if window is None:
+        return [(match, where)]
+    added = [("", candidates.only(window.unworded))] if window.unworded else []
+    return added if window.alone else [(match, where), *added]
+
+
+def _question(query: SearchQuery, asked: _Asked, match: str) -> hybrid.Asked:
+    """The question as both engines take it. A phrase that stands somewhere is a demand for meaning too."""
+    strict = bool(asked.wanted.phrases) and match == asked.match
+    return hybrid.Asked(asked.sentence, match, asked.where, strict=strict, alone=query.mode is Mode.SEMANTIC)
+
+
+def _added(kinds: dict[RecordKind, int], more: dict[RecordKind, int]) -> dict[RecordKind, int]:
+    counts = {kind: kinds.get(kind, 0) + more.get(kind, 0) for kind in RecordKind}
+    return {kind: count for kind, count in counts.items() if count}
 
 
 def _settled(finder: Finder, connection: Connection, asked: _Asked) -> tuple[str, dict[RecordKind, int]]:
@@ -228,18 +308,21 @@ def _settled(finder: Finder, connection: Connection, asked: _Asked) -> tuple[str
     return loose, finder.count(connection, loose, asked.where)
 
 
-def _ranked(
+def _placed(
     finder: Finder, connection: Connection, query: SearchQuery, match: str, where: filters.Condition
-) -> list[Ranked]:
+) -> list[Placed]:
     if match:
-        return finder.search(connection, match, where, order=query.order, limit=query.limit, offset=query.offset)
+        ranked = finder.search(connection, match, where, order=query.order, limit=query.limit, offset=query.offset)
+        if query.order is Order.RELEVANCE:
+            return hybrid.by_words(ranked, query.offset)
+        return [Placed(found.key, found.score) for found in ranked]
     order = Order.DATE_DESC if query.order is Order.RELEVANCE else query.order
     keys = listing.listing(connection, where, order=order, limit=query.limit, offset=query.offset)
-    return [Ranked(key, 0.0) for key in keys]
+    return [Placed(key, 0.0) for key in keys]
 
 
 def _hit(
-    found: Ranked,
+    found: Placed,
     entries: dict[RecordKey, Entry],
     rows: dict[RecordKey, Record],
     marker: Highlighter,
@@ -250,4 +333,6 @@ def _hit(
         score=round(found.score, 4),
         snippet=marker.snippet(rows[found.key]),
         title_matches=marker.spans(entry.title),
+        keyword_rank=found.keyword_rank,
+        vector_rank=found.vector_rank,
     )

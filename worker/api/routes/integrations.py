@@ -12,6 +12,7 @@ from worker.api.params import Choice, Flag
 from worker.api.services import Services
 from worker.contract import calls
 from worker.contract.errors import Conflict
+from worker.contract.index import IndexState
 from worker.contract.present import Text, text
 from worker.contract.upkeep import ChromaStatus, McpStatus, McpToggle, McpToggled, SyncStatus
 from worker.contract.when import iso_utc
@@ -27,9 +28,12 @@ def routes(services: Services) -> list[Endpoint]:
     entry = services.data_dir / ".mcp.json"
 
     async def chroma(request: Request) -> Response:
-        said = "no vector index in this worker: search is by keywords"
         now, deep = iso_utc(services.now_ms()), _DEEP.of(Query(request))
-        return respond(ChromaStatus(status="disabled", connected=False, timestamp=now, details=said, deep=deep))
+        found = await services.index_status()
+        connected = found.chroma == "ready"
+        status = "disabled" if found.state is IndexState.OFF else "healthy" if connected else "unhealthy"
+        said = found.reason or found.chroma or found.state
+        return respond(ChromaStatus(status=status, connected=connected, timestamp=now, details=said, deep=deep))
 
     async def sync(request: Request) -> Response:
         return respond(SyncStatus())

@@ -9,13 +9,13 @@ from starlette.responses import Response
 from worker.api import params
 from worker.api.codec import Query, respond
 from worker.api.endpoint import Endpoint
-from worker.api.params import Flag, Number, Texts
+from worker.api.params import Choice, Flag, Number, Texts
 from worker.api.services import Services
 from worker.contract import calls
 from worker.contract.errors import Invalid
 from worker.contract.present import Text, text
 from worker.contract.records import RecordKind
-from worker.contract.search import Facets, Order, SearchPage, SearchQuery, SearchRows
+from worker.contract.search import Facets, Mode, Order, SearchPage, SearchQuery, SearchRows
 from worker.present.file_table import file_table
 from worker.present.index_table import index_table
 from worker.present.observation_table import observation_table
@@ -30,6 +30,18 @@ _CATEGORIES = {
 _KIND = Texts(("kind", "kinds"), "any of these kinds", tuple(_CATEGORIES))
 _TYPES = Texts(("obs_type", "obsType"), "any of these observation types")
 _TYPE = Texts(("type",), "kinds if every value is one, observation types otherwise; `all` is no filter")
+_MODE = Choice(
+    ("mode",),
+    "which engines look: words and meaning, or one of them",
+    {mode.value: mode for mode in Mode},
+    None,
+)
+_PHASE = Choice(
+    ("phase",),
+    "`keyword` answers at once by words alone; the same question without it gives the whole list",
+    {"keyword": Mode.KEYWORD, "full": None},
+    None,
+)
 _TYPING = Flag(("typing",), "the last word may be unfinished")
 _IS_FOLDER = Flag(("isFolder",), "the path is a folder's: only what lies in it")
 _BUCKETS = Number(("buckets",), "bars of the histogram at most", default=120, low=3, high=400)
@@ -39,7 +51,7 @@ _PATHS = Texts(("filePath", "files", "file"), "part of a path; any of them", req
 _FILTERS = (_KIND, _TYPES, _TYPE, params.CONCEPTS, params.FILES, params.PROJECT, params.PLATFORM)
 _SPAN = (params.SINCE, params.UNTIL)
 _PAGE = (params.ORDER, params.LIMIT, params.OFFSET)
-_SEARCH = (params.WORDS, *_FILTERS, *_SPAN, *_PAGE, _TYPING)
+_SEARCH = (params.WORDS, *_FILTERS, *_SPAN, *_PAGE, _TYPING, _MODE, _PHASE)
 _BY_FILE = (_PATHS, _IS_FOLDER, params.PROJECT, params.PLATFORM, *_SPAN, *_PAGE, params.FORM)
 # Known, so that they are not told to be ignored: what they ask for is the case anyway.
 _HARMLESS = (Flag(("isFolder",), "plays a part in `/api/search/by-file` alone"),)
@@ -122,6 +134,7 @@ def search_query(query: Query) -> SearchQuery:
         limit=params.LIMIT.of(query),
         offset=params.OFFSET.of(query),
         typing=_TYPING.of(query),
+        mode=_PHASE.of(query) or _MODE.of(query),
     )
 
 

@@ -1,0 +1,136 @@
+"""`index status|verify|repair|rebuild|pause|resume`: the index by meaning."""
+
+import argparse
+import time
+from collections.abc import Sequence
+
+from worker.cli import exits
+from worker.cli.connection import chosen, client
+from worker.cli.printing import failed, note, say, say_json
+from worker.cli.progress import Progress
+from worker.contract import calls
+from worker.contract.errors import MemError
+from worker.contract.index import Coverage, IndexFaults, IndexOrder, IndexState, IndexStatus
+from worker.contract.quick import QuickClient
+
+_LOOK_EVERY_S = 0.5
+_LONG_S = 600.0
+"""A comparison of a large index takes as long as it takes."""
+_SHOWN = 10
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run `index ACTION`; gives the exit code."""
+    parser = argparse.ArgumentParser(
+        prog="claude-mem index",
+        description="The index by meaning: how far it is, whether it is whole, and what mends it.",
+        epilog=exits.TOLD,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("action", choices=("status", "verify", "repair", "rebuild", "pause", "resume"))
+    parser.add_argument("--embed-anew", action="store_true", help="with rebuild: throw the kept vectors away too")
+    parser.add_argument("--wait", action="store_true", help="stay until everything can be found by meaning")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument("--demo", action="store_true", help="the index of the demo memory")
+    args = parser.parse_args(argv[1:])
+    if args.embed_anew and args.action != "rebuild":
+        parser.error("--embed-anew is for rebuild")
+    try:
+        worker = client(chosen(demo=args.demo))
+        faults = _deed(worker, args.action, reembed=args.embed_anew)
+        status = _followed(worker) if args.wait else worker.send(calls.index_status())
+    except MemError as error:
+        return failed(error)
+    if args.json:
+        say_json(status if faults is None else faults)
+    else:
+        say(_told(status) if faults is None else f"{_found(faults)}\n{_line(status)}")
+    if faults is not None and args.action == "verify" and _any(faults):
+        return exits.NOTHING
+    return exits.UNAVAILABLE if status.state is IndexState.FAILED else exits.FOUND
+
+
+def _deed(worker: QuickClient, action: str, *, reembed: bool) -> IndexFaults | None:
+    """Do it; what a comparison found."""
+    match action:
+        case "verify":
+            return worker.send(calls.index_verify(), timeout_s=_LONG_S)
+        case "repair":
+            return worker.send(calls.index_repair(), timeout_s=_LONG_S)
+        case "rebuild":
+            worker.send(calls.index_rebuild(IndexOrder(reembed=reembed)), timeout_s=_LONG_S)
+        case "pause":
+            worker.send(calls.index_pause())
+        case "resume":
+            worker.send(calls.index_resume())
+    return None
+
+
+def _followed(worker: QuickClient) -> IndexStatus:
+    """The status when nothing is left to do, or nothing is being done; the way there is shown."""
+    status = worker.send(calls.index_status())
+    total = status.pending
+    progress = Progress("embed", total)
+    try:
+        while status.pending > status.failed and status.state in (IndexState.STARTING, IndexState.CATCHING_UP):
+            total = max(total, status.pending)
+            progress.at(total - status.pending, total - status.pending)
+            time.sleep(_LOOK_EVERY_S)
+            status = worker.send(calls.index_status())
+    finally:
+        progress.end()
+    if status.pending > status.failed:
+        note(f"{status.pending:,} records still wait: {status.reason or status.state}")
+    return status
+
+
+def _any(faults: IndexFaults) -> bool:
+    return bool(faults.missing or faults.orphans or faults.stale)
+
+
+def _told(status: IndexStatus) -> str:
+    lines = [_line(status)]
+    if status.state is IndexState.OFF:
+        return lines[0]
+    served = f", {status.serving} answers until it is complete" if status.serving else ""
+    lines.append(f"  model      {status.model or 'not loaded yet'} ({status.dimension} dimensions){served}")
+    held = "" if status.documents is None else f", {status.documents:,} documents"
+    lines.append(f"  chroma     {status.backend}: {status.chroma or 'not open yet'}{held}")
+    if status.covered:
+        lines.append(f"  {'project':<28} {'kind':<12} {'records':>9} {'embedded':>9} {'pending':>8} {'watermark':>10}")
+        lines += [_row(row) for row in status.covered]
+    return "\n".join(lines)
+
+
+def _line(status: IndexStatus) -> str:
+    words = [f"index by meaning: {status.state.replace('_', ' ')}"]
+    if status.state is not IndexState.OFF:
+        words.append(f"{status.embedded:,} of {status.records:,} records embedded")
+    if status.pending:
+        words.append(f"{status.pending:,} pending")
+    if status.failed:
+        words.append(f"{status.failed:,} failed and tried again")
+    if status.rate_per_s and status.pending:
+        left = "" if status.left_s is None else f", {int(status.left_s) // 60}:{int(status.left_s) % 60:02d} left"
+        words.append(f"{status.rate_per_s:.1f} records/s{left}")
+    return ", ".join(words) + (f" ({status.reason})" if status.reason else "")
+
+
+def _row(row: Coverage) -> str:
+    name = row.project if len(row.project) <= 28 else row.project[:27] + "…"
+    return (
+        f"  {name:<28} {row.kind.value:<12} {row.records:>9,} {row.embedded:>9,} {row.pending:>8,} {row.watermark:>10,}"
+    )
+
+
+def _found(faults: IndexFaults) -> str:
+    if not _any(faults):
+        return f"{faults.checked:,} documents compared: all is as it should be"
+    lines = [
+        f"{faults.checked:,} documents compared: {faults.missing:,} missing, {faults.orphans:,} of no record, "
+        f"{faults.stale:,} records of an older text"
+        + ("; being mended" if faults.repaired else "; `claude-mem index repair` mends it")
+    ]
+    lines += [f"  {example}" for example in faults.examples[:_SHOWN]]
+    return "\n".join(lines)

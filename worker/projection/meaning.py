@@ -1,0 +1,68 @@
+"""What the engine asks of the index by meaning: one form, with no model and no Chroma behind it."""
+
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from worker.contract.search import Degraded
+from worker.store.vectors import Stored
+
+if TYPE_CHECKING:  # numpy is loaded after the port is open
+    from worker.projection.embed import Vector
+
+
+@dataclass(frozen=True, slots=True)
+class Thought:
+    """A question as a model holds it. model: whose stored vectors it can be compared with."""
+
+    model: str
+    vector: "Vector"
+
+
+Read = Callable[[Sequence[int]], Iterable[Stored]]
+
+
+class Nearness(NamedTuple):
+    """Cosines of a question with a record: with the whole of it, and the best with any part of it."""
+
+    whole: float
+    part: float
+
+
+class Unanswered(Exception):
+    """Meaning has nothing to say to this question; ``reason`` tells why."""
+
+    def __init__(self, reason: Degraded) -> None:
+        super().__init__(reason.value)
+        self.reason = reason
+
+
+class Meaning(Protocol):
+    """Called from several threads at once; each call returns within a fixed time."""
+
+    def exact_most(self, *, narrow: bool) -> int:
+        """Up to so many records are compared one by one; of more, it names the nearest itself.
+
+        narrow: they are what passes a filter, of which the nearest of all may be few.
+        """
+        ...
+
+    def think(self, text: str) -> Future[Thought]:
+        """Begin to understand a question; returns at once."""
+        ...
+
+    def settle(self, thought: Future[Thought]) -> Thought:
+        """What was understood. Errors: ``Unanswered``."""
+        ...
+
+    def nearest(self, thought: Thought, *, more: bool = False) -> list[int]:
+        """Docids of some hundred records near a question, nearest first, each once; more: of several hundred.
+
+        Errors: ``Unanswered``.
+        """
+        ...
+
+    def nearness(self, thought: Thought, docids: Sequence[int], read: Read) -> dict[int, Nearness]:
+        """How near each record is, by docid; what has no vectors is left out. read: gives what is stored of some."""
+        ...

@@ -1,0 +1,153 @@
+"""The search side of the index: questions to vectors, and what lies near them.
+
+Every call has a time limit: a search never waits for a model or for Chroma longer than that, and goes by words then.
+"""
+
+import logging
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from concurrent.futures import TimeoutError as Late
+from dataclasses import dataclass
+from typing import TypeVar
+
+from worker.contract.errors import MemError
+from worker.contract.search import Degraded
+from worker.projection.blocks import Blocks
+from worker.projection.documents import number_of
+from worker.projection.embed import Embedder
+from worker.projection.index import VectorIndex
+from worker.projection.meaning import Nearness, Read, Thought, Unanswered
+
+EXACT_MOST = 2_000
+"""Up to so many records all are compared: 7 ms of CPU a thousand when they are read for it, which is what Chroma takes
+for its search of any number."""
+EXACT_OF_FILTERED = 10_000
+"""The same of what passes a filter. Chroma's own filters take 80 ms and more; of its nearest few may pass."""
+EXACT_WITHOUT_CHROMA = 50_000
+"""The same while Chroma is away: slower, but meaning has its say."""
+
+_log = logging.getLogger("worker.projection")
+_THINK_S = 0.6
+_NEAREST_S = 0.8
+_FRAGMENTS = 300
+"""Documents asked of Chroma, five or six to a record."""
+_MORE_FRAGMENTS = 1_500
+_REMEMBERED = 256
+_REST_S = 2.0
+"""After a failure or a delay of Chroma, this long nobody asks it again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Serving:
+    """What answers now. model: as the stored vectors name it. index: None while Chroma is away."""
+
+    embedder: Embedder
+    model: str
+    index: VectorIndex | None
+
+
+class Semantics:
+    """Asks whatever serves at the moment. ``close`` it.
+
+    serving: what answers now, or why nothing does. busy: told when a question begins, so that a backlog makes way.
+    """
+
+    def __init__(
+        self,
+        serving: Callable[[], Serving | Degraded],
+        *,
+        busy: Callable[[], None] = lambda: None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._serving, self._busy, self._clock = serving, busy, clock
+        self._thinking = ThreadPoolExecutor(1, "embed-query")
+        self._asking = ThreadPoolExecutor(2, "ask-chroma")
+        self._thoughts: OrderedDict[tuple[str, str], Future[Thought]] = OrderedDict()
+        self._lock = threading.Lock()
+        self._blocks = Blocks()
+        self._rest_until = -1.0
+
+    def exact_most(self, *, narrow: bool) -> int:
+        """Up to so many records are compared one by one."""
+        serving = self._serving()
+        if isinstance(serving, Degraded) or serving.index is None or self._clock() < self._rest_until:
+            return EXACT_WITHOUT_CHROMA
+        return EXACT_OF_FILTERED if narrow else EXACT_MOST
+
+    def think(self, text: str) -> Future[Thought]:
+        """Begin to understand a question; returns at once. The same question again is not embedded again."""
+        self._busy()
+        serving = self._serving()
+        if isinstance(serving, Degraded):
+            future: Future[Thought] = Future()
+            future.set_exception(Unanswered(serving))
+            return future
+        place = (serving.model, text)
+        with self._lock:
+            known = self._thoughts.get(place)
+            if known is None or (known.done() and known.exception() is not None):
+                known = self._thoughts[place] = self._thinking.submit(_understood, serving, text)
+            self._thoughts.move_to_end(place)
+            while len(self._thoughts) > _REMEMBERED:
+                self._thoughts.popitem(last=False)
+            return known
+
+    def settle(self, thought: Future[Thought]) -> Thought:
+        """What was understood. Errors: ``Unanswered``."""
+        return _waited(thought, _THINK_S)
+
+    def nearest(self, thought: Thought, *, more: bool = False) -> list[int]:
+        """Docids of records near a question, nearest first. Errors: ``Unanswered``."""
+        serving = self._serving()
+        if isinstance(serving, Degraded):
+            raise Unanswered(serving)
+        if serving.model != thought.model:
+            raise Unanswered(Degraded.INDEX_STARTING)
+        if serving.index is None or self._clock() < self._rest_until:
+            raise Unanswered(Degraded.INDEX_FAILED)
+        count = _MORE_FRAGMENTS if more else _FRAGMENTS
+        try:
+            matches = _waited(self._asking.submit(serving.index.nearest, thought.vector, count), _NEAREST_S)
+        except Unanswered:
+            self._rest_until = self._clock() + _REST_S
+            raise
+        numbers = (number_of(match.id) for match in matches)
+        return list(dict.fromkeys(number for number in numbers if number is not None))
+
+    def nearness(self, thought: Thought, docids: Sequence[int], read: Read) -> dict[int, Nearness]:
+        """How near each record is, by docid. The records of the last questions are at hand, if nothing was written."""
+        return self._blocks.nearness(thought, docids, read)
+
+    def forget(self) -> None:
+        """Vectors were written: what is at hand may be of older ones."""
+        self._blocks.forget()
+
+    def close(self) -> None:
+        """Give up what is waited for."""
+        self._thinking.shutdown(wait=False, cancel_futures=True)
+        self._asking.shutdown(wait=False, cancel_futures=True)
+
+
+def _understood(serving: Serving, text: str) -> Thought:
+    return Thought(serving.model, serving.embedder.embed([text], "query")[0])
+
+
+T = TypeVar("T")
+
+
+def _waited(future: Future[T], limit_s: float) -> T:
+    """What comes of it in time. Errors: ``Unanswered`` with the reason."""
+    try:
+        return future.result(limit_s)
+    except Unanswered:
+        raise
+    except Late as late:
+        raise Unanswered(Degraded.INDEX_SLOW) from late
+    except CancelledError as error:
+        raise Unanswered(Degraded.INDEX_FAILED) from error
+    except MemError as error:
+        _log.warning("search by meaning failed: %s", error.message)
+        raise Unanswered(Degraded.INDEX_FAILED) from error

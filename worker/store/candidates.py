@@ -1,0 +1,63 @@
+"""Records that a question may be about, by docid: what passes its filters, and what of that has its words."""
+
+import sqlite3
+from collections.abc import Sequence
+
+from worker.contract.records import RecordKind
+from worker.store import search_index
+from worker.store.filters import Condition, Part
+from worker.store.rows import placeholders
+
+
+def passing(connection: sqlite3.Connection, where: Condition, most: int) -> list[int] | None:
+    """All that passes the filters; None when it is more than ``most``."""
+    found = connection.execute(f"SELECT d.docid FROM py_docs d WHERE {where.sql} LIMIT ?", (*where.values, most + 1))
+    numbers = [row[0] for row in found]
+    return numbers if len(numbers) <= most else None
+
+
+def passing_of(connection: sqlite3.Connection, where: Condition, numbers: Sequence[int]) -> list[int]:
+    """Those of some records that are there and pass the filters, in their order."""
+    marks = placeholders(numbers)
+    found = connection.execute(
+        f"SELECT d.docid FROM py_docs d WHERE d.docid IN ({marks}) AND {where.sql}", (*numbers, *where.values)
+    )
+    there = {row[0] for row in found}
+    return [number for number in numbers if number in there]
+
+
+def worded_of(connection: sqlite3.Connection, found: Part, numbers: Sequence[int]) -> set[int]:
+    """Those of some records that an expression finds. found: its docids, as a finder gives them."""
+    sql, values = found
+    rows = connection.execute(
+        f"SELECT * FROM ({sql}) WHERE 1 IN (SELECT 1) AND rowid IN ({placeholders(numbers)})", (*values, *numbers)
+    )
+    return {row[0] for row in rows}
+
+
+def without(where: Condition, numbers: Sequence[int]) -> Condition:
+    """The same filters, and none of these records."""
+    if not numbers:
+        return where
+    marks = ",".join(map(str, numbers))
+    return Condition(f"{where.sql} AND d.docid NOT IN ({marks})", where.values)
+
+
+def only(numbers: Sequence[int]) -> Condition:
+    """A condition that is true for these records."""
+    return Condition(f"d.docid IN ({','.join(map(str, numbers))})", ())
+
+
+def kinds(numbers: Sequence[int]) -> dict[RecordKind, int]:
+    """How many of each kind there are among records."""
+    counts: dict[RecordKind, int] = {}
+    for number in numbers:
+        kind = search_index.key(number).kind
+        counts[kind] = counts.get(kind, 0) + 1
+    return counts
+
+
+def moments(connection: sqlite3.Connection, numbers: Sequence[int]) -> dict[int, int]:
+    """When records were made, epoch ms by docid."""
+    marks = placeholders(numbers)
+    return dict(connection.execute(f"SELECT docid, epoch FROM py_docs WHERE docid IN ({marks})", numbers))
