@@ -118,7 +118,11 @@ def test_question_without_words_names_none() -> None:
     assert table(make_hit(), query="").startswith("Found 1 result(s) (1 obs, 0 sessions, 0 prompts)\n")
 
 
-@pytest.mark.parametrize("degraded", list(Degraded))
+def test_who_switched_meaning_off_is_not_told_with_every_answer() -> None:
+    assert table(make_hit(), degraded=Degraded.INDEX_OFF) == table(make_hit())
+
+
+@pytest.mark.parametrize("degraded", [reason for reason in Degraded if reason is not Degraded.INDEX_OFF])
 def test_degraded_answer_says_so(degraded: Degraded) -> None:
     for text in (table(make_hit(), degraded=degraded), table(degraded=degraded)):
         assert text.splitlines()[1].startswith("(")
