@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 
 from worker.contract.records import Observation, Prompt, Record, RecordKey, RecordKind, Summary, items, key_of
+from worker.projection.excerpt import excerpt
 from worker.projection.index import Value
 from worker.store.rows import CODES
 
@@ -121,13 +122,8 @@ def metadata(record: Record, suffix: str) -> dict[str, Value]:
 
 
 def _value(value: Value) -> Value:
-    return _clean(value[:_MOST_VALUE_CHARS]) if isinstance(value, str) else value
+    return excerpt(value, _MOST_VALUE_CHARS) if isinstance(value, str) else value
 
 
 def _text(value: str | None) -> str:
-    return _clean(value[:_MOST_CHARS]).strip() if value else ""
-
-
-def _clean(text: str) -> str:
-    """Text that every tokenizer and every database takes."""
-    return text.replace("\x00", " ").encode("utf-8", "replace").decode("utf-8")
+    return excerpt(value, _MOST_CHARS) if value else ""

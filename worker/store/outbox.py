@@ -8,6 +8,7 @@ that everything at or below it is written or pending.
 
 import sqlite3
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from worker.store.rows import placeholders
 
@@ -21,6 +22,10 @@ TABLES = {
 }
 MODEL = "vectors_model"
 """The note of the model that vectors are made with."""
+
+_GONE = """NOT EXISTS (SELECT 1 FROM py_docs d WHERE d.docid = v.docid)
+    AND NOT EXISTS (SELECT 1 FROM py_queue q WHERE q.docid = v.docid)"""
+# What is queued may be there: the index by words may be in the making.
 
 _AGAIN_MS = 2_000
 _LATEST_MS = 600_000
@@ -66,14 +71,23 @@ def queue_all(connection: sqlite3.Connection, model: str) -> None:
     )
 
 
-def waiting(connection: sqlite3.Connection, numbers: Sequence[int]) -> dict[int, int | None]:
-    """Those of some records that are pending, and the seal of each as it is indexed now."""
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A record that is pending. seal: as it is indexed now, None when it is not; stored: Chroma alone lacks it."""
+
+    docid: int
+    seal: int | None
+    stored: bool
+
+
+def waiting(connection: sqlite3.Connection, numbers: Sequence[int]) -> list[Waiting]:
+    """Those of some records that are pending."""
     found = connection.execute(
-        f"""SELECT p.docid, d.seal FROM py_pending p LEFT JOIN py_docs d ON d.docid = p.docid
+        f"""SELECT p.docid, d.seal, p.stored FROM py_pending p LEFT JOIN py_docs d ON d.docid = p.docid
             WHERE p.docid IN ({placeholders(numbers)})""",
         numbers,
     )
-    return {row[0]: row[1] for row in found}
+    return [Waiting(docid, seal, bool(stored)) for docid, seal, stored in found]
 
 
 def due(connection: sqlite3.Connection, now_ms: int, most: int, *, stored: bool = False) -> list[int]:
@@ -110,14 +124,28 @@ def counts(connection: sqlite3.Connection) -> tuple[int, int, int]:
 
 
 def untried(connection: sqlite3.Connection) -> bool:
-    """Whether anything waits that was not tried in vain."""
-    return connection.execute("SELECT 1 FROM py_pending WHERE tries = 0 LIMIT 1").fetchone() is not None
+    """Whether anything has yet to be embedded that was not tried in vain."""
+    found = connection.execute("SELECT 1 FROM py_pending WHERE stored = 0 AND tries = 0 LIMIT 1").fetchone()
+    return found is not None
 
 
 def reason(connection: sqlite3.Connection) -> str:
     """Why the record failed that failed most often."""
     found = connection.execute("SELECT reason FROM py_pending WHERE tries > 0 ORDER BY tries DESC LIMIT 1").fetchone()
     return "" if found is None else str(found[0])
+
+
+def hold(connection: sqlite3.Connection, seen: Iterable[tuple[int, int | None]]) -> set[int]:
+    """Records whose vectors of these seals are kept wait for Chroma alone; the docids for which that is still so."""
+    taken: set[int] = set()
+    for docid, seal in seen:
+        held = connection.execute(
+            "UPDATE py_pending SET stored = 1 WHERE docid = ?1 AND (SELECT seal FROM py_docs WHERE docid = ?1) IS ?2",
+            (docid, seal),
+        )
+        if held.rowcount:
+            taken.add(docid)
+    return taken
 
 
 def finish(connection: sqlite3.Connection, written: Iterable[tuple[int, int | None]]) -> None:
@@ -172,7 +200,7 @@ def behind(connection: sqlite3.Connection, model: str, after: int, most: int) ->
 def left_over(connection: sqlite3.Connection) -> list[int]:
     """Records that are gone, have vectors or parts, and do not wait."""
     found = connection.execute(
-        """SELECT DISTINCT v.docid FROM py_vectors v WHERE NOT EXISTS (SELECT 1 FROM py_docs d WHERE d.docid = v.docid)
+        f"""SELECT DISTINCT v.docid FROM py_vectors v WHERE {_GONE}
             AND NOT EXISTS (SELECT 1 FROM py_pending p WHERE p.docid = v.docid)"""
     )
     return [row[0] for row in found]
@@ -209,3 +237,14 @@ def write_note(connection: sqlite3.Connection, name: str, value: str) -> None:
         connection.execute("INSERT OR REPLACE INTO py_meta VALUES (?, ?)", (name, value))
     else:
         connection.execute("DELETE FROM py_meta WHERE key = ?", (name,))
+
+
+def forget(connection: sqlite3.Connection, prefix: str) -> None:
+    """Take away all notes whose names begin so."""
+    connection.execute("DELETE FROM py_meta WHERE substr(key, 1, ?) = ?", (len(prefix), prefix))
+
+
+def drop_waiting_for_index(connection: sqlite3.Connection) -> None:
+    """Nothing waits for an index any more, as there is none; what is gone is done with."""
+    connection.execute(f"DELETE FROM py_vectors WHERE docid IN (SELECT v.docid FROM py_vectors v WHERE {_GONE})")
+    connection.execute("DELETE FROM py_pending WHERE stored = 1")

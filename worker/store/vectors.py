@@ -77,9 +77,7 @@ def kept(connection: sqlite3.Connection, model: str, docids: Sequence[int]) -> d
             (*chunk, model),
         )
         for docid, seal, parts, stale, raw in rows:
-            named = tuple(Part(*pair) for pair in msgspec.json.decode(parts, type=list[tuple[str, str]]))
-            left = tuple(msgspec.json.decode(stale, type=list[str])) if stale else ()
-            found[docid] = Kept(docid, seal, named, left, raw)
+            found[docid] = Kept(docid, seal, _named(parts), _stale(stale), raw)
     return found
 
 
@@ -107,7 +105,6 @@ def keep(connection: sqlite3.Connection, model: str, rows: Iterable[Kept]) -> se
                     VALUES (?, ?, ?, ?, ?, ?, ?)""",
                 values,
             )
-        connection.execute("UPDATE py_pending SET stored = 1 WHERE docid = ?", (row.docid,))
         taken.add(row.docid)
     return taken
 
@@ -139,6 +136,37 @@ def sizes(connection: sqlite3.Connection, model: str) -> tuple[int, int]:
         (model,),
     ).fetchone()
     return most - waiting, most + former
+
+
+def suffixes(
+    connection: sqlite3.Connection, model: str, docids: Sequence[int]
+) -> dict[int, tuple[tuple[str, ...], tuple[str, ...]]]:
+    """The documents that an index should hold of records, and those of former texts that it may hold; without opening
+    the vectors."""
+    found: dict[int, tuple[tuple[str, ...], tuple[str, ...]]] = {}
+    for chunk in _chunks(docids):
+        rows = connection.execute(
+            f"SELECT docid, parts, stale FROM py_vectors WHERE docid IN ({placeholders(chunk)}) AND model = ?",
+            (*chunk, model),
+        )
+        for docid, parts, stale in rows:
+            found[docid] = tuple(part.suffix for part in _named(parts)), _stale(stale)
+    return found
+
+
+def written_after(connection: sqlite3.Connection, model: str, after: int, most: int) -> list[tuple[int, int]]:
+    """(docid, number of documents) of the first records after a docid of which an index should hold all."""
+    found = connection.execute(
+        """SELECT v.docid, v.size FROM py_vectors v WHERE v.docid > ? AND v.model = ?
+            AND NOT EXISTS (SELECT 1 FROM py_pending p WHERE p.docid = v.docid) ORDER BY v.docid LIMIT ?""",
+        (after, model, most),
+    )
+    return [(row[0], row[1]) for row in found]
+
+
+def of_model(connection: sqlite3.Connection, model: str, most: int) -> list[int]:
+    """Row numbers of vectors of a model."""
+    return [row[0] for row in connection.execute("SELECT id FROM py_vectors WHERE model = ? LIMIT ?", (model, most))]
 
 
 def damaged(connection: sqlite3.Connection, model: str, dimension: int) -> list[int]:
@@ -199,6 +227,21 @@ def coverage(connection: sqlite3.Connection, model: str) -> tuple[Coverage, ...]
         )
         for (project, kind), count in sorted(there.items())
     )
+
+
+def _named(parts: str) -> tuple[Part, ...]:
+    """Tolerant: what cannot be read names nothing, and is embedded anew."""
+    try:
+        return tuple(Part(*pair) for pair in msgspec.json.decode(parts, type=list[tuple[str, str]]))
+    except msgspec.MsgspecError:
+        return ()
+
+
+def _stale(stale: str | None) -> tuple[str, ...]:
+    try:
+        return tuple(msgspec.json.decode(stale, type=list[str])) if stale else ()
+    except msgspec.MsgspecError:
+        return ()
 
 
 def _by_group(connection: sqlite3.Connection, sql: str, *values: object) -> dict[tuple[str, int], int]:

@@ -1,0 +1,169 @@
+"""Keeps an index of vectors open: opens it, mends what it lacks, and opens it again when it fails."""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Callable
+from functools import partial
+
+from worker.contract.errors import MemError, Unavailable
+from worker.projection.audit import Findings, audit
+from worker.projection.gate import within
+from worker.projection.index import VectorIndex
+from worker.projection.opening import OpenIndex
+from worker.projection.pace import Delay
+from worker.projection.thread import OwnThread
+from worker.store import outbox, vectors
+from worker.store.tables import Connection, Store
+
+_log = logging.getLogger("worker.projection")
+
+_GENERATION = "vectors_index:"
+_QUEUED = 5_000
+
+
+class Keeper:
+    """Of the index of one model. thread: on which alone it is written. changed: called when it is there, or no longer.
+    mends: False for one that is only asked: it is not used unless it holds what it should.
+
+    index: None while it cannot be used; ``told`` says why. lag: records whose vectors it has yet to be given.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        model: str,
+        dimension: int,
+        open_index: Callable[[str, int], OpenIndex],
+        thread: OwnThread,
+        changed: Callable[[], None],
+        *,
+        mends: bool = True,
+    ) -> None:
+        self._mends = mends
+        self._store, self._model, self._thread, self._changed = store, model, thread, changed
+        self._open = partial(open_index, model, dimension)
+        self._lost = asyncio.Event()
+        self._delay = Delay()
+        self._rests = False
+        self.index: OpenIndex | None = None
+        self.told = "opening"
+        self.lag = 0
+        self._documents: int | None = None
+
+    async def run(self) -> None:
+        """Have it open, whatever comes, until cancelled."""
+        while True:
+            self._lost.clear()
+            try:
+                index = await self._thread.run(self._open)
+                try:
+                    await self._mend(index)
+                except BaseException:
+                    await self._close(index)
+                    raise
+            except (MemError, OSError) as error:
+                self._say(error.message if isinstance(error, MemError) else str(error))
+                await within(self._lost, self._delay.next_s())
+                continue
+            self.index, self.told = index, "ready"
+            self._changed()
+            await self._lost.wait()
+            if self._rests:
+                self._rests = False
+                self._lost.clear()
+                await within(self._lost, self._delay.next_s())
+
+    def works(self) -> None:
+        """It was written to."""
+        self._delay.reset()
+
+    async def lose(self, index: OpenIndex, why: str) -> None:
+        """It cannot be used: close it and open it again, after a while if it goes on."""
+        if index is not self.index:
+            return
+        self.index, self._rests = None, True
+        self._say(why)
+        self._changed()
+        await self._close(index)
+        self._lost.set()
+
+    async def drop(self) -> None:
+        """Delete it with all that it holds, and begin an empty one. Errors: ``Unavailable``."""
+        index, self.index = self.index, None
+        self._changed()
+        try:
+            if index is not None:
+                await self._thread.run(index.drop)
+        finally:
+            self._delay.reset()
+            self._lost.set()
+
+    async def measure(self) -> None:
+        """Count what it lacks."""
+        _, _, self.lag = await self._store.read(outbox.counts)
+
+    async def count(self, within_s: float = 0.5) -> int | None:
+        """Documents that it says it holds, as far as it says so in time; None while it cannot be asked."""
+        index = self.index
+        if index is None:
+            return None
+        with contextlib.suppress(MemError, TimeoutError):
+            self._documents = await asyncio.wait_for(self._thread.run(index.count), within_s)
+        return self._documents
+
+    async def close(self) -> None:
+        """Let go of it."""
+        index, self.index = self.index, None
+        if index is not None:
+            await self._close(index)
+
+    async def _close(self, index: VectorIndex) -> None:
+        with contextlib.suppress(MemError):
+            await self._thread.run(index.close)
+
+    def _say(self, why: str) -> None:
+        if why != self.told:
+            _log.warning("search by meaning goes on without Chroma: %s", why)
+        self.told = why
+
+    async def _mend(self, index: OpenIndex) -> None:
+        """Queue what an index lacks, remove what it should not hold, before anybody uses it.
+
+        Another generation is another collection. That of before is believed as long as its number of documents can
+        be right: all that is written, and of what waits some, none or all.
+        """
+        name = _GENERATION + self._model
+        noted = await self._store.read(partial(outbox.noted, name=name))
+        count = await self._thread.run(index.count)
+        fewest, most = await self._store.read(partial(vectors.sizes, model=self._model))
+        if noted != index.generation or not fewest <= count <= most:
+            if not self._mends:
+                raise Unavailable("the vectors of the former model are not complete there")
+            if count:
+                found = await audit(self._store, self._model, index, self._thread)
+                await self.queue(found)
+                if found.orphans:
+                    await self._thread.run(lambda: index.delete(found.orphans))
+            else:
+                await self._store.write(partial(outbox.queue_all, model=self._model))
+            await self._store.write(partial(outbox.write_note, name=name, value=index.generation))
+        if self._mends:
+            await self._store.write(outbox.hurry)
+            await self.measure()
+
+    async def queue(self, found: Findings) -> None:
+        """Have records written again of which documents are missing."""
+        numbers = list(found.incomplete)
+        for at in range(0, len(numbers), _QUEUED):
+            chunk = numbers[at : at + _QUEUED]
+
+            def work(connection: Connection, chunk: list[int] = chunk) -> None:
+                outbox.queue(connection, chunk, stored=True)
+
+            await self._store.write(work)
+
+
+async def forget(store: Store) -> None:
+    """No index is kept from now on: one that is opened later holds who knows what."""
+    await store.write(partial(outbox.forget, prefix=_GENERATION))

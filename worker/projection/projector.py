@@ -1,0 +1,497 @@
+"""Keeps the index by meaning in step with the records.
+
+Live records go first, on a thread of their own; the backlog follows, newest first. What was embedded while Chroma was
+away is written there when it is back, without embedding it again. Where the model is another than before, its vectors
+are made beside those of the former one, which answer until all are there.
+"""
+
+import asyncio
+import contextlib
+import logging
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+from itertools import islice
+
+from worker.contract.errors import MemError, Unavailable
+from worker.contract.index import IndexFaults, IndexState, IndexStatus
+from worker.contract.search import Degraded
+from worker.projection import documents, keeper
+from worker.projection.audit import audit, example
+from worker.projection.backlog import Backlog, Courtesy
+from worker.projection.embed import Embedder
+from worker.projection.gate import Gate
+from worker.projection.keeper import Keeper
+from worker.projection.opening import OpenIndex
+from worker.projection.pace import Delay, Rate
+from worker.projection.semantic import Serving
+from worker.projection.thread import OwnThread
+from worker.projection.writer import Model, Writer
+from worker.store import outbox, search_index, vectors
+from worker.store.changes import Change
+from worker.store.tables import Connection, Store
+
+_log = logging.getLogger("worker.projection")
+
+_BATCH = 8
+"""Records embedded at a time: under a second, the longest that a closing waits."""
+_WRITE_BATCH = 48
+"""Records written to Chroma at a time when nothing is to be embedded."""
+_MOST_LIVE = 64
+"""Changes told at once that are live; of more, the backlog takes care."""
+_MOST_FRESH = 512
+_MOST_LAG = 1_000
+"""Chroma is asked while it lacks at most so many records; a search can compare those one by one."""
+_REPORT_S = 1.0
+_CLOSE_S = 1.5
+_COMPARED = 20_000
+_QUEUED = 5_000
+_DROPPED = 500
+_EXAMPLES = 100
+
+_SERVING = "vectors_serving"
+_PAUSED = "vectors_paused"
+
+Report = Callable[[IndexStatus], None]
+
+
+class Projector:
+    """Built with the store open, on the event loop; ``run`` it in a task, then ``close`` it.
+
+    open_embedder: blocks while it loads the model. open_index: by model and dimension; None where Chroma is off, and
+    vectors are then compared one by one. open_former: a model by its embedder's name, to answer with the vectors of
+    before while those of another model are made. report: told the status as it moves, once a second at most, without
+    ``covered``. clock: in seconds. backend: `local` or `remote`, for the status.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        open_embedder: Callable[[], Embedder],
+        open_index: Callable[[str, int], OpenIndex] | None,
+        *,
+        open_former: Callable[[str], Embedder] | None = None,
+        report: Report = lambda status: None,
+        clock: Callable[[], float] = time.time,
+        backend: str = "local",
+    ) -> None:
+        self._store, self._clock, self._report, self._backend = store, clock, report, backend
+        self._open_embedder, self._open_former, self._open_index = open_embedder, open_former, open_index
+        self._live = OwnThread("embed-live")
+        self._rest = OwnThread("embed-backlog")
+        self._writing = OwnThread("write-index")
+        self._writer = Writer(store, self._writing, clock=clock)
+        self._gate, self._courtesy = Gate(), Courtesy()
+        self._embedding = Backlog(
+            store, self._gate, self._courtesy, partial(self._write, thread=self._rest),
+            batch=_BATCH, idle=self._settle, clock=clock,
+        )  # fmt: skip
+        self._catching_up = Backlog(
+            store, self._gate, self._courtesy, partial(self._write, thread=self._rest),
+            batch=_WRITE_BATCH, stored=True, ready=self._has_index, planned=self._measure, idle=self._settle,
+            clock=clock,
+        )  # fmt: skip
+        self._model: Model | None = None
+        self._former: Model | None = None
+        self._keeper: Keeper | None = None
+        self._former_keeper: Keeper | None = None
+        self._former_task: asyncio.Task[None] | None = None
+        self._trouble = ""
+        self._paused = False
+        self._planned = False
+        self._delay, self._rate = Delay(), Rate()
+        self._fresh: dict[int, None] = {}
+        self._moved = asyncio.Event()
+        self._running: asyncio.Task[None] | None = None
+        self._tasks: asyncio.TaskGroup | None = None
+        self._replaced = ""
+        store.feed.subscribe(self._heard)
+
+    def serving(self) -> Serving | Degraded:
+        """What answers questions now, or why nothing does; from any thread.
+
+        Of the records that Chroma lacks meanwhile (``outbox.unwritten``) there are at most ``_MOST_LAG`` when an
+        index is given.
+        """
+        model, holder = (self._former, self._former_keeper) if self._former else (self._model, self._keeper)
+        if model is None:
+            return Degraded.INDEX_FAILED if self._trouble else Degraded.INDEX_STARTING
+        asks = holder is not None and (holder is self._former_keeper or holder.lag <= _MOST_LAG)
+        return Serving(model.embedder, model.name, holder.index if holder is not None and asks else None)
+
+    def busy(self) -> None:
+        """A question is being answered: the backlog makes way for a moment; from any thread."""
+        self._courtesy.told()
+
+    async def run(self) -> None:
+        """Keep the index in step until cancelled. Never raises what a model, Chroma or the store may do."""
+        self._running = asyncio.current_task()
+        async with asyncio.TaskGroup() as tasks:
+            self._tasks = tasks
+            tasks.create_task(self._tell())
+            await self._load()
+            await self._patiently(self._prepare)
+            model = self._known()
+            if self._open_index is not None:
+                self._keeper = self._keeps(model, self._open_index, mends=True)
+                tasks.create_task(self._keeper.run())
+                tasks.create_task(self._catching_up.run())
+            tasks.create_task(self._embedding.run())
+            tasks.create_task(self._follow())
+
+    async def close(self) -> None:
+        """End ``run``, give up what is under way and let go of files; within two seconds, whatever hangs."""
+        if self._running is not None:
+            self._running.cancel()
+            await asyncio.wait([self._running])
+        await self._gate.give_up()
+        ended = await asyncio.gather(self._live.close(_CLOSE_S), self._rest.close(_CLOSE_S), self._close_index())
+        if not all(ended):
+            _log.warning("the index by meaning was left in the middle of something; it is begun again")
+
+    async def _close_index(self) -> bool:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_CLOSE_S):
+                for holder in (self._keeper, self._former_keeper):
+                    if holder is not None:
+                        await holder.close()
+        return await self._writing.close(0.1)
+
+    async def pause(self) -> None:
+        """Embed and write nothing until resumed, also after a restart."""
+        await self._store.write(partial(outbox.write_note, name=_PAUSED, value="1"))
+        self._set_paused(True)
+
+    async def resume(self) -> None:
+        """Go on."""
+        await self._store.write(partial(outbox.write_note, name=_PAUSED, value=""))
+        self._set_paused(False)
+
+    async def status(self, *, covered: bool = True) -> IndexStatus:
+        """How far the index is. covered: with how much of each project, which takes longer."""
+        model, former = self._model, self._former
+        name = model.name if model is not None else await self._store.read(partial(outbox.noted, name=outbox.MODEL))
+        records, embedded, pending, failed, lag, reason = await self._store.read(partial(_counted, model=name))
+        rate = self._rate.per_s(time.monotonic())
+        chroma = self._keeper.told if self._keeper is not None else "opening" if self._open_index else "off"
+        if chroma == "ready" and lag:
+            chroma = f"ready; {lag} records to be written there"
+        return IndexStatus(
+            state=self._state(pending),
+            reason=self._trouble or reason,
+            records=records,
+            embedded=embedded,
+            pending=pending,
+            failed=failed,
+            documents=await self._keeper.count() if self._keeper is not None else None,
+            rate_per_s=round(rate, 2),
+            left_s=round(pending / rate, 1) if rate and pending else None,
+            model=model.embedder.name if model is not None else "",
+            dimension=model.embedder.dimension if model is not None else 0,
+            serving=former.embedder.name if former is not None else "",
+            backend=self._backend,
+            collection=name,
+            chroma=chroma,
+            covered=await self._store.read(partial(vectors.coverage, model=name)) if covered else (),
+        )
+
+    async def verify(self) -> IndexFaults:
+        """Hold all records against their vectors and these against Chroma; nothing is changed."""
+        return await self._compare(repairs=False)
+
+    async def repair(self) -> IndexFaults:
+        """The same, and have everything written that is missing or old, and removed what belongs to no record."""
+        return await self._compare(repairs=True)
+
+    async def rebuild(self, *, reembed: bool = False) -> None:
+        """Begin Chroma's collection anew and fill it from the vectors that are kept; reembed: throw these away too.
+
+        Errors: ``Unavailable`` until the model is there.
+        """
+        model = self._known()
+        async with self._gate.alone():
+            if reembed:
+                while rows := await self._store.read(partial(vectors.of_model, model=model.name, most=_DROPPED)):
+                    await self._store.write(partial(vectors.drop, ids=rows))
+                await self._store.write(outbox.restart)
+                await self._plan(model.name)
+            if self._keeper is not None:
+                await self._keeper.drop()
+        self._moved.set()
+
+    # Starting.
+
+    async def _load(self) -> None:
+        """The model, tried until it is there."""
+        delay = Delay(most_s=300.0)
+        while self._model is None:
+            try:
+                embedder = await self._live.run(self._open_embedder)
+                self._model = Model(f"{embedder.name}/{embedder.dimension}/{documents.FORMAT}", embedder)
+                self._trouble = ""
+            except (MemError, OSError) as error:
+                self._fail(error.message if isinstance(error, MemError) else str(error))
+                await asyncio.sleep(delay.next_s())
+
+    async def _prepare(self) -> None:
+        """What is to be done before the first write."""
+        model = self._known()
+        former = await self._store.write(partial(_adopt, model=model.name))
+        self._set_paused(bool(await self._store.read(partial(outbox.noted, name=_PAUSED))))
+        await self._drop_others({model.name, former})
+        await self._plan(model.name)
+        if self._open_index is None:
+            await keeper.forget(self._store)
+            await self._store.write(outbox.drop_waiting_for_index)
+        if former != model.name:
+            self._replaced = former
+            await self._revive(former)
+        self._planned = True
+
+    async def _plan(self, model: str) -> None:
+        """Queue every record whose vectors are not of its seal, and what is left of records that are gone.
+
+        All are looked at, not those above the marks alone: it takes 0.2 s for 100,000, and then a gap, lost marks or
+        lost tables need no care of their own.
+        """
+        after: int | None = -1
+        while after is not None:
+            behind, after = await self._store.read(partial(outbox.behind, model=model, after=after, most=_COMPARED))
+            await self._queue(behind)
+        await self._queue(await self._store.read(outbox.left_over))
+        await self._store.write(outbox.set_marks)
+
+    async def _queue(self, numbers: Sequence[int]) -> None:
+        for at in range(0, len(numbers), _QUEUED):
+            await self._store.write(partial(outbox.queue, numbers=numbers[at : at + _QUEUED]))
+
+    async def _revive(self, former: str) -> None:
+        """Have the vectors of before answer, if their model can be loaded."""
+        name, dimension, _ = former.rsplit("/", 2)
+        model = self._known()
+        if name == model.embedder.name and int(dimension) == model.embedder.dimension:
+            embedder = model.embedder
+        elif self._open_former is not None:
+            try:
+                embedder = await self._live.run(partial(self._open_former, name))
+            except (MemError, OSError) as error:
+                _log.warning("the model %s cannot be loaded any more: %s", name, error)
+                return
+        else:
+            return
+        self._former = Model(former, embedder)
+        if self._open_index is not None:
+            self._former_keeper = self._keeps(self._former, self._open_index, mends=False)
+            if self._tasks is not None:
+                self._former_task = self._tasks.create_task(self._former_keeper.run())
+
+    def _keeps(self, model: Model, open_index: Callable[[str, int], OpenIndex], *, mends: bool) -> Keeper:
+        return Keeper(
+            self._store, model.name, model.embedder.dimension, open_index, self._writing, self._changed, mends=mends
+        )
+
+    # Running.
+
+    def _heard(self, changes: Sequence[Change]) -> None:
+        if len(changes) <= _MOST_LIVE:
+            self._fresh |= dict.fromkeys(search_index.docid(change.key) for change in changes)
+        if len(changes) > _MOST_LIVE or len(self._fresh) > _MOST_FRESH:
+            # They are all in the outbox; of many the newest come first there.
+            self._fresh.clear()
+            self._embedding.outdate()
+        self._changed()
+
+    async def _follow(self) -> None:
+        """Write what is new at once."""
+        while True:
+            stir = self._gate.next_stir
+            await self._gate.passed()
+            if not self._fresh:
+                await stir.wait()
+                continue
+            numbers = list(islice(self._fresh, _BATCH))
+            for number in numbers:
+                del self._fresh[number]
+            await asyncio.wait([self._gate.begin(self._write(numbers, thread=self._live))])
+
+    async def _write(self, numbers: Sequence[int], *, thread: OwnThread) -> None:
+        """Write records; what goes wrong is told and waited for."""
+        holder = self._keeper
+        index = holder.index if holder is not None else None
+        try:
+            written = await self._writer.write(
+                numbers, self._known(), thread, index, projects=self._open_index is not None
+            )
+            if written.embedder_trouble:
+                self._fail(written.embedder_trouble)
+                self._gate.rest(self._delay.next_s())
+            elif written.embedded:
+                self._rate.add(time.monotonic(), written.embedded)
+                self._delay.reset()
+                if self._trouble:
+                    self._trouble = ""
+                    await self._store.write(outbox.hurry)
+            if holder is not None and index is not None:
+                if written.index_trouble and (written.tried > 1 or await holder.count() is None):
+                    await holder.lose(index, written.index_trouble)
+                elif written.done:
+                    holder.works()
+        except MemError as error:
+            # The records are in the outbox; the backlog comes back to them.
+            _log.warning("the index by meaning waits: %s", error.message)
+            self._gate.rest(self._delay.next_s())
+        self._moved.set()
+
+    def _has_index(self) -> bool:
+        return self._keeper is not None and self._keeper.index is not None
+
+    async def _measure(self) -> None:
+        if self._keeper is not None:
+            await self._keeper.measure()
+
+    async def _settle(self) -> None:
+        """Nothing is to be done now: if another model was to be replaced, it is."""
+        self._moved.set()
+        lacking = self._keeper is not None and self._keeper.index is not None and self._keeper.lag
+        if not self._replaced or lacking or await self._store.read(outbox.untried):
+            return
+        replaced, self._replaced = self._replaced, ""
+        model = self._known()
+        await self._store.write(partial(outbox.write_note, name=_SERVING, value=model.name))
+        _log.info("answers by meaning come from %s from now on", model.name)
+        self._former = None
+        if self._former_task is not None:
+            self._former_task.cancel()
+        if self._former_keeper is not None:
+            await self._former_keeper.close()
+        self._former_task = self._former_keeper = None
+        if self._open_index is not None:
+            with contextlib.suppress(MemError):
+                await self._writing.run(partial(_discard, self._open_index, replaced))
+        await self._drop_others({model.name})
+
+    async def _drop_others(self, models: set[str]) -> None:
+        """Throw away the vectors of all models but some."""
+        wanted = sorted(models)
+        while rows := await self._store.read(partial(vectors.others, serving=wanted, most=_DROPPED)):
+            await self._store.write(partial(vectors.drop, ids=rows))
+
+    async def _patiently(self, work: Callable[[], Awaitable[None]]) -> None:
+        """Do a work on the store, tried until it can be done."""
+        delay = Delay()
+        while True:
+            try:
+                return await work()
+            except MemError as error:
+                _log.warning("the index by meaning waits: %s", error.message)
+                await asyncio.sleep(delay.next_s())
+
+    async def _tell(self) -> None:
+        """Report the status as it moves."""
+        while True:
+            await self._moved.wait()
+            self._moved.clear()
+            with contextlib.suppress(MemError):
+                self._report(await self.status(covered=False))
+            await asyncio.sleep(_REPORT_S)
+
+    # Mending.
+
+    async def _compare(self, *, repairs: bool) -> IndexFaults:
+        model = self._known()
+        async with self._gate.alone():
+            stale: list[int] = []
+            after: int | None = -1
+            while after is not None:
+                found, after = await self._store.read(
+                    partial(outbox.behind, model=model.name, after=after, most=_COMPARED)
+                )
+                stale += found
+            stale += await self._store.read(
+                partial(vectors.damaged, model=model.name, dimension=model.embedder.dimension)
+            )
+            left = await self._store.read(outbox.left_over)
+            records, _ = await self._store.read(partial(vectors.counts, model=model.name))
+            holder = self._keeper
+            index = holder.index if holder is not None else None
+            findings = None if index is None else await audit(self._store, model.name, index, self._writing)
+            if repairs:
+                await self._queue(stale + left)
+                if findings is not None and holder is not None and index is not None:
+                    await holder.queue(findings)
+                    if findings.orphans:
+                        await self._writing.run(partial(index.delete, findings.orphans))
+                await self._store.write(outbox.hurry)
+                await self._store.write(outbox.set_marks)
+        self._changed()
+        orphans = findings.orphans if findings is not None else []
+        incomplete = findings.incomplete if findings is not None else {}
+        examples = [example(number) for number in (*stale, *incomplete)] + orphans
+        return IndexFaults(
+            checked=records,
+            missing=sum(incomplete.values()),
+            orphans=len(orphans) + len(left),
+            stale=len(stale),
+            examples=tuple(examples[:_EXAMPLES]),
+            repaired=repairs,
+        )
+
+    # Small things.
+
+    def _known(self) -> Model:
+        if self._model is None:
+            raise Unavailable(self._trouble or "the model is being loaded; try again in a moment", retry_after_s=2)
+        return self._model
+
+    def _state(self, pending: int) -> IndexState:
+        if self._trouble:
+            return IndexState.FAILED
+        if not self._planned:
+            return IndexState.STARTING
+        if self._paused:
+            return IndexState.PAUSED
+        return IndexState.CATCHING_UP if pending else IndexState.READY
+
+    def _set_paused(self, paused: bool) -> None:
+        self._paused = paused
+        if paused:
+            self._gate.shut("paused")
+        else:
+            self._gate.reopen("paused")
+        self._moved.set()
+
+    def _fail(self, why: str) -> None:
+        if why != self._trouble:
+            _log.warning("search goes by keyword alone: %s", why)
+        self._trouble = why
+        self._moved.set()
+
+    def _changed(self) -> None:
+        self._gate.stir()
+        self._moved.set()
+
+
+def _adopt(connection: Connection, model: str) -> str:
+    """Vectors are made by a model from now on; the model that answers meanwhile."""
+    noted = outbox.noted(connection, outbox.MODEL)
+    serving = outbox.noted(connection, _SERVING) or noted or model
+    if noted != model:
+        outbox.write_note(connection, outbox.MODEL, model)
+        outbox.write_note(connection, _SERVING, serving)
+        outbox.restart(connection)
+    return serving
+
+
+def _discard(open_index: Callable[[str, int], OpenIndex], model: str) -> None:
+    """Delete the collection of a model that answers no more."""
+    _, dimension, _ = model.rsplit("/", 2)
+    open_index(model, int(dimension)).drop()
+
+
+def _counted(connection: Connection, model: str) -> tuple[int, int, int, int, int, str]:
+    """Records, embedded ones, pending ones, failed ones, those that Chroma alone lacks, why one failed."""
+    records, embedded = vectors.counts(connection, model)
+    waiting, failed, lag = outbox.counts(connection)
+    # Before the plan is made, and while the index by words is built, not all that has to be done is in the outbox.
+    pending = max(waiting, records - embedded) + search_index.queued(connection)
+    return records, embedded, pending, failed, lag, outbox.reason(connection) if failed else ""
