@@ -53,6 +53,14 @@ def test_a_model_by_its_name(name: str, model: str) -> None:
     assert found.embed(["text"], "query").any()
 
 
+def test_the_model_that_made_vectors_is_found_by_their_name() -> None:
+    assert embedders.former("hash-v1", Embedding("minilm")).name == "hash-v1"
+    assert embedders.former("all-MiniLM-L6-v2-int8", Embedding("none")).name == "all-MiniLM-L6-v2-int8"
+    assert embedders.former("http:b", Embedding("http", "http://127.0.0.1:9", "a")).name == "http:b"
+    with pytest.raises(Unavailable, match="nothing here makes vectors of word2vec"):
+        embedders.former("word2vec", Embedding())
+
+
 @pytest.mark.parametrize(
     ("name", "package", "advice"),
     [
@@ -100,8 +108,8 @@ def test_chromas_model_is_fetched_by_chroma(tmp_path: Path, store: str, monkeypa
 
     others = ("config.json", "special_tokens_map.json", "tokenizer_config.json", "vocab.txt")
     files = dict.fromkeys(others, b"{}") | {
-        "model.onnx": minilm._read(*minilm._MODEL, minilm._MODEL_SHA256),
-        "tokenizer.json": minilm._read(*minilm._TOKENIZER, minilm._TOKENIZER_SHA256),
+        "model.onnx": minilm.checked(*minilm.MODEL).read_bytes(),
+        "tokenizer.json": minilm.checked(*minilm.TOKENIZER).read_bytes(),
     }
     archive = tmp_path / "onnx.tar.gz"
     with tarfile.open(archive, "w:gz", compresslevel=1) as tar:

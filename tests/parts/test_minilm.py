@@ -15,7 +15,7 @@ from worker.contract.errors import Unavailable
 from worker.contract.settings import Embedding
 from worker.projection import minilm
 from worker.projection.embed import Embedder
-from worker.projection.minilm import MiniLM, load
+from worker.projection.minilm import MODEL, TOKENIZER, MiniLM, checked, load
 
 LONG = "The worker reads the row again, removes stale fragments and writes every batch before it moves the mark. " * 40
 
@@ -54,10 +54,7 @@ def test_alone_and_in_a_batch_alike(model: Embedder) -> None:
 
 
 def test_larger_batches_change_nothing(model: Embedder) -> None:
-    wide = MiniLM(
-        "wide", minilm._read(*minilm._MODEL, minilm._MODEL_SHA256),
-        minilm._read(*minilm._TOKENIZER, minilm._TOKENIZER_SHA256), threads=2, batch_tokens=1000,
-    )  # fmt: skip
+    wide = MiniLM("wide", checked(*MODEL), checked(*TOKENIZER), threads=2, batch_tokens=1000)
     texts = [LONG[: 60 * n] for n in range(1, 9)]
     assert (wide.embed(texts, "document") * model.embed(texts, "document")).sum(1) == pytest.approx([1.0] * 8, abs=5e-5)
 
@@ -123,10 +120,12 @@ def test_absent_or_wrong_files_are_told_with_advice(packages: Path) -> None:
     assert "\n" not in told.value.message
 
 
-def test_files_that_are_no_model_are_told() -> None:
-    tokenizer = minilm._read(*minilm._TOKENIZER, minilm._TOKENIZER_SHA256)
-    with pytest.raises(Unavailable, match="cannot be loaded"):
-        MiniLM("broken", b"no model", tokenizer)
+def test_files_that_are_no_model_are_told(tmp_path: Path) -> None:
+    broken = tmp_path / "broken"
+    broken.write_bytes(b"no model")
+    for model, tokenizer in ((broken, checked(*TOKENIZER)), (checked(*MODEL), broken), (tmp_path, checked(*TOKENIZER))):
+        with pytest.raises(Unavailable, match="cannot be loaded"):
+            MiniLM("broken", model, tokenizer)
 
 
 def test_loading_imports_no_router_and_says_nothing() -> None:

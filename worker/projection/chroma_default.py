@@ -24,7 +24,7 @@ def load(wanted: Embedding) -> MiniLM:
     folder = Path(ONNXMiniLM_L6_V2.DOWNLOAD_PATH, ONNXMiniLM_L6_V2.EXTRACTED_FOLDER_NAME)
     try:
         ONNXMiniLM_L6_V2()(["fetch"])
-        return MiniLM(NAME, (folder / "model.onnx").read_bytes(), (folder / "tokenizer.json").read_bytes())
+        return MiniLM(NAME, folder / "model.onnx", folder / "tokenizer.json")
     except (OSError, EOFError, ValueError, tarfile.TarError, httpx.HTTPError) as error:
         raise Unavailable(f"Chroma cannot fetch its model ({type(error).__name__}); {_ADVICE}") from error
     except FAULTS as error:

