@@ -30,10 +30,6 @@ _PAGE = 10_000  # where it takes ids or rows one variable each, its SQLite ends 
 _MOST_NEAREST = 30_000
 _CHECKED_AT_ONCE = 1_000
 _REMOTE_TIMEOUT_S = 30.0  # its own is none: a server that hangs would hold a thread for ever
-_OPTIONAL = (
-    "memory_session_id", "merged_into_project", "prompt_number", "subtitle", "concepts", "files_read",
-    "files_modified", "fact_index",
-)  # fmt: skip
 _Item = TypeVar("_Item")
 _HNSW = CreateHNSWConfiguration(
     space="cosine", ef_construction=100, max_neighbors=16, ef_search=100, sync_threshold=1_000
@@ -70,7 +66,10 @@ class ChromaIndex:
         self._closed = False
 
     def upsert(self, fragments: Sequence[Fragment]) -> None:
-        """Write documents, over those of the same ids; any number, any id twice: the last counts."""
+        """Write documents, over those of the same ids; any number, any id twice: the last counts.
+
+        Of the metadata that an id had, keys that it has no more stay: naming each would take half the speed.
+        """
         latest = list({fragment.id: fragment for fragment in fragments}.values())
         for fragment in latest:
             if fragment.vector.shape != (self._shape.dimension,):
@@ -313,9 +312,9 @@ def _stop(system: System) -> None:
         api._session.close()  # its own stop leaves the connections open
 
 
-def _metadata(given: Mapping[str, Value]) -> dict[str, Value | None]:
-    """What Chroma can hold of it. Keys that are absent now are taken away: by itself an upsert keeps them."""
-    held: dict[str, Value | None] = dict.fromkeys(_OPTIONAL)
+def _metadata(given: Mapping[str, Value]) -> dict[str, Value | None] | None:
+    """What Chroma can hold of it; None for nothing, which it refuses in the form of an empty one."""
+    held: dict[str, Value | None] = {}
     for key, value in given.items():
         if isinstance(value, str):
             held[key] = value.encode("utf-8", "replace").decode("utf-8")  # a half of a pair ends the call
@@ -325,7 +324,7 @@ def _metadata(given: Mapping[str, Value]) -> dict[str, Value | None]:
             held[key] = str(value)
         else:
             held[key] = value
-    return held
+    return held or None
 
 
 def _chunks(items: Sequence[_Item], size: int) -> Iterator[Sequence[_Item]]:

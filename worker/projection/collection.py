@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 FORMAT = 1
 """Of a collection: its ids, metadata and space. Another format is another collection."""
 
+PREFIX = "claude-mem-"
+
 
 @dataclass(frozen=True, slots=True)
 class Shape:
@@ -27,7 +29,7 @@ class Shape:
         """
         exact = f"{self.model}\n{self.dimension}\n{FORMAT}\n{self.of}".encode("utf-8", "surrogatepass")
         shown = re.sub(r"[^a-z0-9]+", "-", self.model.lower())[:40].strip("-") or "model"
-        return f"claude-mem-{shown}-{hashlib.sha256(exact).hexdigest()[:10]}"
+        return f"{PREFIX}{shown}-{hashlib.sha256(exact).hexdigest()[:10]}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,10 @@ _KEPT = 1  # what is put aside can be built again; it is kept to be looked at, a
 _Seen = dict[str, tuple[int, int]]
 
 
+class InUse(Unavailable):
+    """Another process owns the folder."""
+
+
 @dataclass(slots=True)
 class Folder:
     """Ours, from ``own`` to ``leave``. The kernel ends it with the process, so that a dead owner never holds it."""
@@ -99,7 +103,7 @@ def own(path: Path) -> Folder:
     if not taken(lock):
         owner = os.pread(lock, 20, 0).decode("ascii", "replace").strip() or "unknown"
         os.close(lock)
-        raise Unavailable(f"the folder of vectors {path} is in use by process {owner}")
+        raise InUse(f"the folder of vectors {path} is in use by process {owner}")
     try:
         os.ftruncate(lock, 0)
         os.pwrite(lock, str(os.getpid()).encode(), 0)

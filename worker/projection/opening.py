@@ -3,14 +3,14 @@
 import logging
 import secrets
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Protocol
 
 from worker.contract.errors import Unavailable
 from worker.projection import folder, probe
-from worker.projection.collection import Server, Shape
+from worker.projection.collection import PREFIX, Server, Shape
 from worker.projection.index import VectorIndex
 
 _log = logging.getLogger(__name__)
@@ -38,12 +38,12 @@ def open_local(
     random: makes up a generation. probe_s: how long it may take to look into a folder that was not left in order.
     Errors: ``Unavailable``: another process has it, nothing can be written, chromadb is not installed.
     """
-    with _importing():
-        from worker.projection import chroma  # 650 ms
     shape = Shape(model, dimension)
     owned = folder.own(vectors / shape.name)
     renewed = ""
     try:
+        with _importing():
+            from worker.projection import chroma  # 650 ms
         if not owned.is_new() and not owned.was_left_in_order():
             renewed = probe.fault(owned.path, shape, probe_s)
             if renewed:
@@ -66,6 +66,21 @@ def open_remote(
     with _importing():
         from worker.projection import chroma  # 650 ms
     return chroma.open_server(server, Shape(model, dimension, of), random())
+
+
+def remove_others(vectors: Path, model: str, dimension: int) -> list[str]:
+    """Delete the folders of other models and formats, and what was put aside of them; their names.
+
+    What another process has open is left. Errors: ``Unavailable`` when one cannot be deleted.
+    """
+    kept = Shape(model, dimension).name
+    found = [path for path in sorted(vectors.glob(f"{PREFIX}*")) if path.is_dir() and not path.name.startswith(kept)]
+    removed = []
+    for path in found:
+        with suppress(folder.InUse):
+            folder.own(path).remove()
+            removed.append(path.name)
+    return removed
 
 
 @contextmanager
