@@ -261,7 +261,8 @@ async def test_index_of_another_format_is_built_anew(store: Store, told: Told) -
     again = open_store(path)
     async with catching_up(again):
         await eventually(finds(Engine(again), "zebra", "1"))
-    found = await again.read(lambda connection: connection.execute("SELECT value FROM py_meta").fetchone()[0])
+    wanted = "SELECT value FROM py_meta WHERE key = 'search_index'"
+    found = await again.read(lambda connection: connection.execute(wanted).fetchone()[0])
     assert found == search_index.FORMAT
     await again.close()
 

@@ -18,6 +18,7 @@ from typing import TypeVar
 
 from worker.contract.errors import Busy, MemError, TimedOut, Unavailable
 from worker.store import backup, schema
+from worker.store.memo import Memo, Remembering
 from worker.store.reconcile import reconcile
 
 T = TypeVar("T")
@@ -44,8 +45,8 @@ Connector = Callable[[Path], sqlite3.Connection]
 
 
 def plain_connection(path: Path) -> sqlite3.Connection:
-    """A connection with nothing special about it."""
-    return sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    """A connection with nothing special about it, but that it can remember."""
+    return sqlite3.connect(path, isolation_level=None, check_same_thread=False, factory=Remembering)
 
 
 class Database:
@@ -82,6 +83,7 @@ class Database:
         self._reading = ThreadPoolExecutor(READERS, "store-reader")
         self._local = threading.local()
         self._readers: list[sqlite3.Connection] = []
+        self._memo = Memo()
         self._closing = False
         self._file = _identity(path)
 
@@ -116,6 +118,8 @@ class Database:
             if connection is None:
                 connection = self._local.connection = _opened(self._connect, self.path, _BUSY_MS)
                 connection.execute("PRAGMA query_only = ON")
+                if isinstance(connection, Remembering):
+                    connection.memo = self._memo
                 self._readers.append(connection)
             until = time.monotonic() + _READ_S
             connection.set_progress_handler(lambda: self._closing or time.monotonic() > until, _LOOK_EVERY)

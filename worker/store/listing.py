@@ -6,8 +6,10 @@ from dataclasses import dataclass
 
 from worker.contract.records import RecordKey, RecordKind
 from worker.contract.search import Entry, Order
-from worker.store import search_index
+from worker.store import ranking, search_index
 from worker.store.filters import INTERNAL_PROJECT, Condition
+from worker.store.memo import remembered
+from worker.store.ranking import Weigh, Weighed
 from worker.store.rows import CODES, KINDS, placeholders
 
 WEIGHTS = (2.5, 1.0, 1.0, 0.9, 0.5, 0.3)
@@ -18,10 +20,14 @@ _BM25 = f"bm25(py_text, {', '.join(map(str, WEIGHTS))})"
 # CROSS JOIN keeps SQLite from starting at py_docs: the words are the narrower door.
 _FOUND = "FROM py_text CROSS JOIN py_docs d ON d.docid = py_text.rowid WHERE py_text MATCH ? AND"
 # What everybody is shown needs no look at each row's py_docs: at 100,000 records that halves the time of a question.
-_FOUND_ANYWHERE = (
-    "FROM py_text WHERE py_text MATCH ? "
-    f"AND rowid NOT IN (SELECT docid FROM py_docs WHERE project = '{INTERNAL_PROJECT}')"
-)
+_FOUND_ANYWHERE = "FROM py_text WHERE py_text MATCH ?"
+_SHOWN = f"py_text.rowid NOT IN (SELECT docid FROM py_docs WHERE project = '{INTERNAL_PROJECT}')"
+_LONG = 3_000
+"""So many records are weighed in a few milliseconds."""
+_DEEP = 1_000
+"""Places from the best; further down all are weighed."""
+_KIND_BITS = 21
+"""Of a number that counts three kinds at once."""
 NEWEST = "d.epoch DESC, d.kind DESC, d.record_id DESC"
 OLDEST = "d.epoch, d.kind, d.record_id"
 
@@ -38,18 +44,62 @@ def search(
     connection: sqlite3.Connection, match: str, where: Condition, *, order: Order, limit: int, offset: int
 ) -> list[Ranked]:
     """The records that an FTS5 expression finds. Ties in relevance: what was recorded later first."""
-    by = {Order.RELEVANCE: "s, py_text.rowid DESC", Order.DATE_DESC: NEWEST, Order.DATE_ASC: OLDEST}[order]
-    source, values = _source(match, where, dated=order is not Order.RELEVANCE)
-    found = connection.execute(
-        f"SELECT py_text.rowid, {_BM25} s {source} ORDER BY {by} LIMIT ? OFFSET ?", (*values, limit, offset)
-    )
+    if order is not Order.RELEVANCE:
+        source, values = _source(connection, match, where, dated=True)
+        by = OLDEST if order is Order.DATE_ASC else NEWEST
+        sql = f"SELECT py_text.rowid, {_BM25} s {source} ORDER BY {by} LIMIT ? OFFSET ?"
+        found = connection.execute(sql, (*values, limit, offset)).fetchall()
+    else:
+        found = _best(connection, match, where, offset + limit)[offset:]
     return [Ranked(search_index.key(row[0]), -row[1]) for row in found]
+
+
+def _best(connection: sqlite3.Connection, match: str, where: Condition, need: int) -> list[Weighed]:
+    """The best of what an expression finds, without weighing what cannot be among them."""
+    weigh = _weighing(connection, where, need)
+    parts = ranking.parts_of(match)
+    if not parts or need > _DEEP or sum(count(connection, match, where).values()) < _LONG:
+        return weigh(match, None)
+    if len(parts) <= ranking.FEW_PARTS:
+        return ranking.by_halves(connection, parts, need, weigh)
+    return ranking.of_crowd(ranking.crowd(connection, parts), match, need, weigh)
+
+
+def _weighing(connection: sqlite3.Connection, where: Condition, need: int) -> Weigh:
+    def weigh(match: str, docids: Sequence[int] | None) -> list[Weighed]:
+        source, values = _source(connection, match, where, dated=False)
+        if docids is not None:
+            # The plus sign keeps SQLite from asking for one after the other.
+            source += " AND +py_text.rowid IN (SELECT value FROM json_each(?))"
+            values = (*values, ranking.among(docids))
+        found = connection.execute(
+            f"SELECT py_text.rowid, {_BM25} s {source} ORDER BY s, py_text.rowid DESC LIMIT ?", (*values, need)
+        )
+        return [(row[0], row[1]) for row in found]
+
+    return weigh
 
 
 def count(connection: sqlite3.Connection, match: str, where: Condition) -> dict[RecordKind, int]:
     """How many records of each kind an FTS5 expression finds; all that fit the filters, without one."""
-    source, values = _source(match, where, dated=False)
-    return by_kind(connection, source, values, "py_text.rowid % 4" if match else "d.kind")
+    key = ("count", match, where.sql, *where.values)
+    return remembered(connection, key, lambda: _counted(connection, match, where))
+
+
+def _counted(connection: sqlite3.Connection, match: str, where: Condition) -> dict[RecordKind, int]:
+    source, values = _source(connection, match, where, dated=False)
+    if not match:
+        return by_kind(connection, source, values, "d.kind")
+    parts = ranking.parts_of(match)
+    if source == _FOUND_ANYWHERE and len(parts) > ranking.FEW_PARTS:
+        crowd = ranking.crowd(connection, parts)
+        counts = {kind: crowd.count(CODES[kind]) for kind in RecordKind}
+    else:
+        # One sum for all kinds: a function called for each row and kind takes as long as finding the row.
+        packed = connection.execute(f"SELECT sum(1 << (py_text.rowid % 4) * {_KIND_BITS}) {source}", values)
+        total = packed.fetchone()[0] or 0
+        counts = {kind: total >> CODES[kind] * _KIND_BITS & (1 << _KIND_BITS) - 1 for kind in RecordKind}
+    return {kind: found for kind, found in counts.items() if found}
 
 
 def by_kind(connection: sqlite3.Connection, source: str, values: Sequence[object], kind: str) -> dict[RecordKind, int]:
@@ -121,7 +171,7 @@ class Group:
 
 def groups(connection: sqlite3.Connection, match: str, where: Condition) -> list[Group]:
     """A filtered set by kind, type and project."""
-    return grouped(connection, *_source(match, where, dated=True))
+    return grouped(connection, *_source(connection, match, where, dated=True))
 
 
 def grouped(connection: sqlite3.Connection, source: str, values: Sequence[object]) -> list[Group]:
@@ -134,7 +184,7 @@ def grouped(connection: sqlite3.Connection, source: str, values: Sequence[object
 
 def concepts(connection: sqlite3.Connection, match: str, where: Condition, most: int) -> list[tuple[str, int]]:
     """The most frequent concepts of a filtered set, and how many records have them."""
-    return by_concept(connection, *_source(match, where, dated=True), most)
+    return by_concept(connection, *_source(connection, match, where, dated=True), most)
 
 
 def by_concept(
@@ -151,7 +201,7 @@ def by_concept(
 
 def histogram(connection: sqlite3.Connection, match: str, where: Condition, width_ms: int) -> list[tuple[int, int]]:
     """(multiple of ``width_ms``, records in it) of a filtered set, oldest first, empty ones left out."""
-    return by_time(connection, *_source(match, where, dated=True), width_ms)
+    return by_time(connection, *_source(connection, match, where, dated=True), width_ms)
 
 
 def by_time(
@@ -170,13 +220,16 @@ def found(match: str) -> tuple[str, tuple[object, ...]]:
     return "SELECT rowid FROM py_text WHERE py_text MATCH ?", (match,)
 
 
-def _source(match: str, where: Condition, *, dated: bool) -> tuple[str, tuple[object, ...]]:
+def _source(
+    connection: sqlite3.Connection, match: str, where: Condition, *, dated: bool
+) -> tuple[str, tuple[object, ...]]:
     """FROM and WHERE of a filtered set, and the parameters. dated: the columns of ``py_docs d`` are needed."""
     if not match:
         return f"FROM py_docs d WHERE {where.sql}", where.values
     if where.narrow or dated:
         return f"{_FOUND} {where.sql}", (match, *where.values)
-    return _FOUND_ANYWHERE, (match,)
+    hidden = connection.execute("SELECT 1 FROM py_docs WHERE project = ? LIMIT 1", (INTERNAL_PROJECT,)).fetchone()
+    return f"{_FOUND_ANYWHERE} AND {_SHOWN}" if hidden else _FOUND_ANYWHERE, (match,)
 
 
 def _entry(row: sqlite3.Row) -> Entry:

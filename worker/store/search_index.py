@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from worker.contract.records import Record, RecordKey, RecordKind, key_of
-from worker.store import analysis, originals, outbox, rows, vectors
+from worker.store import analysis, memo, originals, outbox, rows, vectors
 from worker.store.changes import Change, Deed
 from worker.store.queueing import SHOWN, triggers
 from worker.store.rows import CODES, KINDS, SELECTS
@@ -91,6 +91,7 @@ def clear(connection: sqlite3.Connection, *, fulltext: bool) -> None:
     for name in ("py_docs", "py_concepts", "py_words", "py_queue"):
         connection.execute(f"DROP TABLE IF EXISTS {name}")
     if connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'py_meta'").fetchone():
+        memo.changed(connection)
         connection.execute("DELETE FROM py_meta WHERE key IN ('search_index', 'proved')")
 
 
@@ -120,6 +121,7 @@ def drain(connection: sqlite3.Connection, *, limit: int = -1, after: int = 0) ->
     numbers = [row[0] for row in connection.execute(sql, (after, limit))]
     if not numbers:
         return []
+    memo.changed(connection)
     changes = [change for chunk in _chunks(sorted(numbers)) for change in _index(connection, chunk)]
     if limit < 0 and not after:
         connection.execute("DELETE FROM py_queue")

@@ -1,0 +1,81 @@
+"""What was counted once, kept for as long as the index stays as it is.
+
+A page of an answer asks what the page before it asked, and the whole memory is counted again and again. The index
+carries the number of its last change (``GENERATION`` in `py_meta`), so what is kept is true in whatever state of the
+file a reader stands.
+"""
+
+import sqlite3
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+GENERATION = "generation"
+_ROOM_BYTES = 4 * 2**20
+_SMALL_BYTES = 1024
+
+
+class Memo:
+    """The last answers to questions, as many as there is room for; for any thread."""
+
+    def __init__(self, room_bytes: int = _ROOM_BYTES) -> None:
+        self._kept: OrderedDict[Hashable, tuple[Any, int]] = OrderedDict()
+        self._room = room_bytes
+        self._lock = threading.Lock()
+
+    def get(self, key: Hashable) -> Any:
+        """The answer, None if it is not kept."""
+        with self._lock:
+            found = self._kept.get(key)
+            if found is None:
+                return None
+            self._kept.move_to_end(key)
+            return found[0]
+
+    def put(self, key: Hashable, answer: object, size: int) -> None:
+        """Keep an answer of about so many bytes; what was not asked for longest gives way."""
+        with self._lock:
+            before = self._kept.pop(key, None)
+            self._room += before[1] if before else 0
+            self._kept[key] = answer, size
+            self._room -= size
+            while self._room < 0:
+                self._room += self._kept.popitem(last=False)[1][1]
+
+
+class Remembering(sqlite3.Connection):
+    """A connection whose questions are remembered, if it was given a memory."""
+
+    memo: Memo | None = None
+
+
+def remembered(
+    connection: sqlite3.Connection,
+    key: tuple[Hashable, ...],
+    make: Callable[[], T],
+    size: Callable[[T], int] = lambda _: _SMALL_BYTES,
+) -> T:
+    """What ``make`` gives, or gave in this state of the index. Nobody changes it.
+
+    key: all that the answer follows from, but the index. size: of an answer, in bytes.
+    """
+    memo = connection.memo if isinstance(connection, Remembering) else None
+    if memo is None:
+        return make()
+    row = connection.execute("SELECT value FROM py_meta WHERE key = ?", (GENERATION,)).fetchone()
+    key = (row[0] if row else None, *key)
+    kept: T | None = memo.get(key)
+    if kept is None:
+        kept = make()
+        memo.put(key, kept, size(kept))
+    return kept
+
+
+def changed(connection: sqlite3.Connection) -> None:
+    """The index is another from this transaction on."""
+    connection.execute(
+        "INSERT INTO py_meta VALUES (?, '1') ON CONFLICT (key) DO UPDATE SET value = value + 1", (GENERATION,)
+    )
