@@ -97,6 +97,7 @@ class Projector:
         self._former_keeper: Keeper | None = None
         self._former_task: asyncio.Task[None] | None = None
         self._trouble = ""
+        self._written = 0
         self._paused = False
         self._planned = False
         self._delay, self._rate = Delay(), Rate()
@@ -117,7 +118,7 @@ class Projector:
         if model is None:
             return Degraded.INDEX_FAILED if self._trouble else Degraded.INDEX_STARTING
         asks = holder is not None and (holder is self._former_keeper or holder.lag <= _MOST_LAG)
-        return Serving(model.embedder, model.name, holder.index if holder is not None and asks else None)
+        return Serving(model.embedder, model.name, holder.index if holder is not None and asks else None, self._written)
 
     def busy(self) -> None:
         """A question is being answered: the backlog makes way for a moment; from any thread."""
@@ -340,6 +341,8 @@ class Projector:
             # The records are in the outbox; the backlog comes back to them.
             _log.warning("the index by meaning waits: %s", error.message)
             self._gate.rest(self._delay.next_s())
+        finally:
+            self._written += 1
         self._moved.set()
 
     def _has_index(self) -> bool:
