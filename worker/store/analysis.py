@@ -14,7 +14,7 @@ What it gives is fed to FTS5's `porter unicode61`, which adds the stems; every w
 import functools
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 VERSION = 1
 """Counted up with every change of the words given: an index of another version is built anew."""
@@ -33,7 +33,10 @@ _PIECE = re.compile(
     rf"|(?P<word>{_LETTER}+(?:[-_./\\:@'\u2019]{{1,3}}{_LETTER}+)*(?:\+\+|\#)?)"
     r"|(?P<emoji>[\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff])"
 )
+_ASCII_PIECE = re.compile(r"[A-Za-z0-9]+(?:[-_./\\:@']{1,3}[A-Za-z0-9]+)*(?:\+\+|#)?")
+"""The same where there is nothing but ASCII, in a third of the time."""
 _UNSPACED_CHARACTER = re.compile(f"[{_UNSPACED}]")
+_SLASHES = re.compile(r"[/\\]+")
 _JOINTS = re.compile(r"[-_.:@'\u2019]+")
 _CAMEL = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+[0-9]*|[A-Z]+[0-9]*|[0-9]+[a-z]*")
 _HUMP = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]")
@@ -60,20 +63,59 @@ def words(text: str, *, run_ends: bool = True) -> list[str]:
     return found
 
 
-def _chunk(text: str, run_ends: bool) -> Iterator[str]:
+def line(text: str) -> str:
+    """The search words of a record's text, a blank between them."""
+    if not text:
+        return ""
+    chunks = _fold(text).split()
+    if text.isascii() and len(max(chunks, key=len, default="")) <= _LONGEST_WHOLE:
+        return " ".join(filter(None, map(_common_line, chunks)))
+    return " ".join(
+        filter(
+            None,
+            (
+                _common_line(chunk) if chunk.isascii() and len(chunk) <= _LONGEST_WHOLE else " ".join(words(chunk))
+                for chunk in chunks
+            ),
+        )
+    )
+
+
+@functools.lru_cache(maxsize=16_384)
+def _common_line(chunk: str) -> str:
+    """The search words of ASCII text without blanks. The same ones come often; long ones, and sentences of scripts
+    without blanks, do not come again, and would fill the memory."""
+    bare = chunk.strip(_EDGES)
+    if bare.isalpha() and (bare.islower() or bare[1:].islower()):
+        return bare.lower()
+    return " ".join(_chunk(chunk, run_ends=True))
+
+
+def _chunk(text: str, run_ends: bool) -> list[str]:
     """The search words of a text without blanks."""
+    found: list[str] = []
+    if text.isascii():
+        for word in _ASCII_PIECE.findall(text):
+            found.extend(_of_word(word))
+        return found
     for piece in _PIECE.finditer(text):
         word = piece.group()
         if piece.lastgroup == "run":
-            pairs = len(word) if run_ends else max(1, len(word) - 1)
-            yield from (word[at : at + 2] for at in range(pairs))
+            found.extend(map("".join, zip(word, word[1:], strict=False)))
+            if run_ends or len(word) == 1:
+                found.append(word[-1])
         elif piece.lastgroup == "emoji":
-            yield f"emoji{ord(word):x}"
-        elif word.islower() and word.isalnum():
-            yield word
+            found.append(f"emoji{ord(word):x}")
         else:
-            # Long ones are blobs that do not come again, and would fill the memory.
-            yield from _identifier(word) if len(word) <= _LONGEST_WHOLE else _parts(word)
+            found.extend(_of_word(word))
+    return found
+
+
+def _of_word(word: str) -> Sequence[str]:
+    if word.islower() and word.isalnum():
+        return (word,)
+    # Long ones are blobs that do not come again, and would fill the memory.
+    return _identifier(word) if len(word) <= _LONGEST_WHOLE else _parts(word)
 
 
 def is_unspaced(character: str) -> bool:
@@ -103,30 +145,32 @@ def _fold(text: str) -> str:
     return unicodedata.normalize("NFKC", bare)
 
 
-@functools.lru_cache(maxsize=50_000)
+@functools.lru_cache(maxsize=8_192)
 def _identifier(text: str) -> tuple[str, ...]:
     """A word with punctuation, capitals, digits or marks in it: whole, then its parts. The same ones come often."""
     return tuple(_parts(text))
 
 
-def _parts(text: str) -> Iterator[str]:
+def _parts(text: str) -> list[str]:
+    found: list[str] = []
     if text[-1] in "+#":
         text = text.rstrip("+#") + ("plusplus" if text[-1] == "+" else "sharp")
-    names = re.split(r"[/\\]+", text)
+    names = _SLASHES.split(text)
     if len(names) > 1:
         whole = _JOINTS.sub("", "".join(names)).lower()
         if len(whole) <= _LONGEST_WHOLE:
-            yield whole
+            found.append(whole)
     for name in names:
         parts = [part for part in _JOINTS.split(name) if part]
         contraction = "'" in name or "\u2019" in name
         if len(parts) > 1:
             whole = "".join(parts).lower()
             if len(whole) <= _LONGEST_WHOLE:
-                yield whole
+                found.append(whole)
         for part in parts:
             if contraction and len(part) < 3:
                 continue
-            yield part.lower()
-            if _HUMP.search(part):
-                yield from (hump.lower() for hump in _CAMEL.findall(part))
+            found.append(part.lower())
+            if not part.islower() and _HUMP.search(part):
+                found.extend(hump.lower() for hump in _CAMEL.findall(part))
+    return found

@@ -1,7 +1,7 @@
 """Rows brought in from elsewhere: all of a batch or nothing, and nothing twice."""
 
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
 from worker.contract.records import items
@@ -13,6 +13,13 @@ from worker.store.rows import placeholders
 from worker.store.sessions import NewSession, normalised_platform
 
 _FILLED = ("memory_session_id", "user_prompt", "custom_title", "observed_model", "observed_billing")
+_TABLES = {
+    "sessions": "sdk_sessions",
+    "observations": "observations",
+    "summaries": "session_summaries",
+    "prompts": "user_prompts",
+}
+_AT_ONCE = 50
 _SAID = ("request", "investigated", "learned", "completed", "next_steps", "notes")
 
 
@@ -32,7 +39,9 @@ def import_batch(connection: sqlite3.Connection, batch: ImportBatch) -> ImportSt
     write = {"sessions": _session, "observations": _observation, "summaries": _summary, "prompts": _prompt}
     counted: dict[str, int] = {}
     for name, rows in read.items():
-        imported = sum(write[name](connection, row) for row in rows)
+        held = _Held(connection, _TABLES[name])
+        imported = sum(write[name](connection, row, held) for row in rows)
+        held.insert()
         counted |= {f"{name}Imported": imported, f"{name}Skipped": len(rows) - imported}
     return ImportStats(**counted)
 
@@ -51,12 +60,45 @@ def _read(rows: Iterable[Mapping[str, Any]], name: str, reader: Reader) -> list[
     return [reader(row, f"{name}[{at}]") for at, row in enumerate(rows)]
 
 
-def _insert(connection: sqlite3.Connection, table: str, row: Row) -> None:
-    names = ", ".join(row)
-    connection.execute(f"INSERT INTO {table} ({names}) VALUES ({placeholders(row)})", tuple(row.values()))
+class _Held:
+    """Rows on their way into a table, many with one statement.
+
+    The original's word index writes what it has to disk before each statement, which takes longer than all the rest of
+    a row. Whoever is to find a row here, by a mark that it left, has them inserted first.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, table: str) -> None:
+        self._connection, self._table = connection, table
+        self._rows: list[Row] = []
+        self._marks: set[Hashable] = set()
+
+    def add(self, row: Row, *marks: Hashable) -> None:
+        """A row to insert, and by what others may look for it."""
+        self._rows.append(row)
+        self._marks.update(marks)
+        if len(self._rows) == _AT_ONCE:
+            self.insert()
+
+    def settle(self, *marks: Hashable) -> None:
+        """Before looking into the table for one of these."""
+        if not self._marks.isdisjoint(marks):
+            self.insert()
+
+    def insert(self) -> None:
+        """All that are held."""
+        if not self._rows:
+            return
+        names = ", ".join(self._rows[0])
+        values = ", ".join([f"({placeholders(self._rows[0])})"] * len(self._rows))
+        self._connection.execute(
+            f"INSERT INTO {self._table} ({names}) VALUES {values}",
+            [value for row in self._rows for value in row.values()],
+        )
+        self._rows.clear()
+        self._marks.clear()
 
 
-def _session(connection: sqlite3.Connection, row: Row) -> bool:
+def _session(connection: sqlite3.Connection, row: Row, held: _Held) -> bool:
     row["platform_source"] = normalised_platform(row["platform_source"])
     known = connection.execute(
         "SELECT id FROM sdk_sessions WHERE platform_source = ? AND content_session_id = ?",
@@ -69,7 +111,8 @@ def _session(connection: sqlite3.Connection, row: Row) -> bool:
     if known is not None:
         _complete(connection, known["id"], row | {"memory_session_id": memory if taken is None else None})
     elif taken is None:
-        _insert(connection, "sdk_sessions", row)
+        held.add(row)
+        held.insert()  # sessions are found by ids of several kinds, so none is held back
         return True
     elif taken["content_session_id"] == _stand_in(memory):
         assignments = ", ".join(f"{name} = ?" for name in row)
@@ -97,8 +140,10 @@ def _stand_in(memory_session_id: str) -> str:
     return f"imported-{memory_session_id}"
 
 
-def _observation(connection: sqlite3.Connection, row: Row) -> bool:
+def _observation(connection: sqlite3.Connection, row: Row, held: _Held) -> bool:
     platform = row.pop("platform_source")
+    moment = (row["memory_session_id"], row["created_at_epoch"])
+    held.settle(moment)
     same = connection.execute(
         """SELECT facts FROM observations WHERE memory_session_id = ? AND created_at_epoch = ? AND title IS ?
             AND subtitle IS ? AND narrative IS ? AND text IS ?""",
@@ -111,9 +156,11 @@ def _observation(connection: sqlite3.Connection, row: Row) -> bool:
         return False
     _parent(connection, row, platform)
     digest = row["content_hash"] or content_hash(row["memory_session_id"], row["title"], row["narrative"])
+    taken = (row["memory_session_id"], digest)
+    held.settle(taken)
     # The same words at another time are another row: the unique hash stays empty rather than losing it.
     row["content_hash"] = None if _hash_taken(connection, row["memory_session_id"], digest) else digest
-    _insert(connection, "observations", row)
+    held.add(row, moment, taken)
     return True
 
 
@@ -126,8 +173,10 @@ def _hash_taken(connection: sqlite3.Connection, memory_session_id: str, digest: 
     )
 
 
-def _summary(connection: sqlite3.Connection, row: Row) -> bool:
+def _summary(connection: sqlite3.Connection, row: Row, held: _Held) -> bool:
     platform = row.pop("platform_source")
+    moment = (row["memory_session_id"], row["created_at_epoch"])
+    held.settle(moment)
     said = " AND ".join(f"{name} IS ?" for name in _SAID)
     if connection.execute(
         f"SELECT 1 FROM session_summaries WHERE memory_session_id = ? AND created_at_epoch = ? AND {said}",
@@ -135,11 +184,11 @@ def _summary(connection: sqlite3.Connection, row: Row) -> bool:
     ).fetchone():
         return False
     _parent(connection, row, platform)
-    _insert(connection, "session_summaries", row)
+    held.add(row, moment)
     return True
 
 
-def _prompt(connection: sqlite3.Connection, row: Row) -> bool:
+def _prompt(connection: sqlite3.Connection, row: Row, held: _Held) -> bool:
     project, platform = row.pop("project"), normalised_platform(row.pop("platform_source"))
     content = row["content_session_id"]
     owner = connection.execute(
@@ -153,6 +202,8 @@ def _prompt(connection: sqlite3.Connection, row: Row) -> bool:
             connection, NewSession(content, content, project or "", platform, row["created_at_epoch"], "completed")
         )
     )
+    moment = (content, row["created_at_epoch"])
+    held.settle(moment)
     # Not by the number alone: the original counts rows to number the next one, so numbers come twice after a deletion.
     if connection.execute(
         """SELECT 1 FROM user_prompts WHERE coalesce(session_db_id, ?) = ? AND content_session_id = ?
@@ -161,9 +212,10 @@ def _prompt(connection: sqlite3.Connection, row: Row) -> bool:
     ).fetchone():
         return False
     if row["prompt_number"] is None:
-        held = connection.execute("SELECT count(*) FROM user_prompts WHERE session_db_id = ?", (session_id,))
-        row["prompt_number"] = 1 + held.fetchone()[0]
-    _insert(connection, "user_prompts", {"session_db_id": session_id, **row})
+        held.settle(session_id)
+        before = connection.execute("SELECT count(*) FROM user_prompts WHERE session_db_id = ?", (session_id,))
+        row["prompt_number"] = 1 + before.fetchone()[0]
+    held.add({"session_db_id": session_id, **row}, moment, session_id)
     return True
 
 

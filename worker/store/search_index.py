@@ -220,7 +220,7 @@ def _doc(number: int, record: Record, shown: rows.Document) -> tuple[object, ...
 
 
 def _words(shown: rows.Document) -> tuple[str, ...]:
-    return tuple(" ".join(analysis.words(getattr(shown, column))) for column in COLUMNS)
+    return tuple(analysis.line(getattr(shown, column)) for column in COLUMNS)
 
 
 def _format(connection: sqlite3.Connection) -> str | None:
