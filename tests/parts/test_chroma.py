@@ -2,6 +2,7 @@
 
 import os
 import random
+import resource
 import shutil
 import signal
 import subprocess
@@ -15,13 +16,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.processes import wait_for
 from worker.contract.errors import Unavailable
-from worker.projection import folder, probe, segment
+from worker.projection import chroma, folder, hosted, opening, segment
 from worker.projection.collection import Shape
 from worker.projection.embed import Matrix
+from worker.projection.hosted import HostedIndex
 from worker.projection.index import Fragment, Value
-from worker.projection.opening import OpenIndex, open_local, remove_others
+from worker.projection.opening import open_local, remove_others
 
 DIMENSION = 8
 
@@ -38,26 +39,35 @@ def fragments(rows: Matrix, prefix: str = "obs_{}_whole") -> list[Fragment]:
 SHAPE = Shape("model", DIMENSION)
 
 
-def open_in(folder: Path, dimension: int = DIMENSION) -> OpenIndex:
-    return open_local(folder, "model", dimension)
+def open_in(folder: Path, dimension: int = DIMENSION) -> HostedIndex:
+    opened = open_local(folder, "model", dimension)
+    assert isinstance(opened, HostedIndex)
+    return opened
 
 
-def every_id(index: OpenIndex) -> list[str]:
+def every_id(index: HostedIndex) -> list[str]:
     return [name for page in index.ids() for name in page]
 
 
-def names(index: OpenIndex, near: Sequence[float], count: int) -> list[str]:
+def names(index: HostedIndex, near: Sequence[float], count: int) -> list[str]:
     return [match.id for match in index.nearest(np.asarray(near, np.float32), count)]
 
 
+@pytest.fixture(scope="module")
+def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HostedIndex]:
+    index = open_in(tmp_path_factory.mktemp("opened"))
+    yield index
+    index.close()
+
+
 @pytest.fixture
-def index(tmp_path: Path) -> Iterator[OpenIndex]:
-    opened = open_in(tmp_path)
-    yield opened
-    opened.close()
+def index(opened: HostedIndex) -> HostedIndex:
+    """Empty."""
+    opened.delete(every_id(opened))
+    return opened
 
 
-def test_nearest_are_those_of_an_exact_product(index: OpenIndex) -> None:
+def test_nearest_are_those_of_an_exact_product(index: HostedIndex) -> None:
     rows = vectors(300)
     index.upsert(fragments(rows))
     for asked in vectors(10, seed=2):
@@ -67,7 +77,7 @@ def test_nearest_are_those_of_an_exact_product(index: OpenIndex) -> None:
         assert [match.similarity for match in found] == pytest.approx(sorted(exact, reverse=True)[:20], abs=1e-5)
 
 
-def test_what_is_written_twice_is_there_once(index: OpenIndex) -> None:
+def test_what_is_written_twice_is_there_once(index: HostedIndex) -> None:
     """R074. An id twice in one call: the last counts, and the batch does not fail."""
     first, last, other = vectors(3)
     index.upsert([Fragment("obs_7_title", first, {}), Fragment("obs_8_title", other, {})])
@@ -77,7 +87,7 @@ def test_what_is_written_twice_is_there_once(index: OpenIndex) -> None:
     assert index.nearest(last, 1)[0].similarity == pytest.approx(1, abs=1e-5)
 
 
-def test_more_asked_for_than_is_left(index: OpenIndex) -> None:
+def test_more_asked_for_than_is_left(index: HostedIndex) -> None:
     """R070. 1,000 added, 950 deleted, 100 asked for."""
     rows = vectors(1_000)
     index.upsert(fragments(rows))
@@ -97,43 +107,44 @@ def test_closed_and_opened_again_it_is_the_same(tmp_path: Path) -> None:
         assert names(again, rows[77], 1) == ["obs_77_whole"]
     finally:
         again.close()
+        again.close()
+    with pytest.raises(Unavailable, match="closed"):
+        again.count()
 
 
-def test_vectors_of_another_model_are_elsewhere(index: OpenIndex, tmp_path: Path) -> None:
+def test_vectors_of_another_model_are_elsewhere(tmp_path: Path) -> None:
+    """Folders of other models are removed when told; what is open stays, and so does what is not ours."""
+    (tmp_path / "mine").mkdir()
+    index = open_in(tmp_path)
     index.upsert(fragments(vectors(3)))
     other = open_local(tmp_path, "other model", DIMENSION)
-    try:
-        assert (other.count(), index.count()) == (0, 3)
-        assert other.generation != index.generation
-    finally:
-        other.close()
+    assert (other.count(), index.count()) == (0, 3)
+    assert other.generation != index.generation
+    other.close()
+    assert remove_others(tmp_path, "new model", 3) == [Shape("other model", DIMENSION).name]
+    assert index.count() == 3
+    index.close()
+    assert (tmp_path / "mine").is_dir()
 
 
 @pytest.mark.parametrize("rows", [vectors(1, dimension=5), np.full((1, DIMENSION), np.nan, np.float32)])
-def test_vectors_that_do_not_fit_are_refused_whole(index: OpenIndex, rows: Matrix) -> None:
+def test_vectors_that_do_not_fit_are_refused_whole(index: HostedIndex, rows: Matrix) -> None:
     good = fragments(vectors(3), "obs_{}_title")
     with pytest.raises(Unavailable, match="the vector of obs_0_whole"):
         index.upsert([*good, *fragments(rows)])
     assert index.count() == 0
 
 
-def test_a_closed_index_says_so(index: OpenIndex) -> None:
-    index.close()
-    index.close()
-    with pytest.raises(Unavailable, match="closed"):
-        index.count()
-
-
 @pytest.mark.parametrize(
     "value", ["", "\ud800 half", "a\0b", float("nan"), float("inf"), 2**70, -(2**63), True, "漢字 🧠", "x" * 100_000]
 )
-def test_metadata_of_any_value_is_written(index: OpenIndex, value: Value) -> None:
+def test_metadata_of_any_value_is_written(index: HostedIndex, value: Value) -> None:
     (row,) = vectors(1)
     index.upsert([Fragment("obs_1_title", row, {"title": value, "sqlite_id": 1}), Fragment("obs_2_title", row, {})])
     assert index.count() == 2
 
 
-def test_nothing_is_near_to_nothing(index: OpenIndex) -> None:
+def test_nothing_is_near_to_nothing(index: HostedIndex) -> None:
     assert index.nearest(vectors(1)[0], 5) == []
     index.upsert(fragments(vectors(3)))
     index.delete([])
@@ -145,7 +156,7 @@ def test_nothing_is_near_to_nothing(index: OpenIndex) -> None:
         index.nearest(vectors(1, dimension=5)[0], 5)
 
 
-def test_a_record_without_meaning_does_no_harm(index: OpenIndex) -> None:
+def test_a_record_without_meaning_does_no_harm(index: HostedIndex) -> None:
     """Its vector is zero: it is far from everything."""
     rows = vectors(20)
     index.upsert([*fragments(rows), Fragment("obs_99_whole", np.zeros(DIMENSION, np.float32), {})])
@@ -154,20 +165,24 @@ def test_a_record_without_meaning_does_no_harm(index: OpenIndex) -> None:
 
 
 def test_more_ids_than_sqlite_takes_variables(tmp_path: Path) -> None:
-    """R058. 32,766 is its most in one statement."""
-    index = open_in(tmp_path, 2)
+    """R058. 32,766 is its most in one statement. Written from here, since that is quicker."""
+    path = tmp_path / Shape("model", 2).name
+    path.mkdir()
+    index = chroma.open_folder(path, Shape("model", 2), "made here")
+    index.upsert([Fragment(str(number), row, {}) for number, row in enumerate(vectors(33_000, dimension=2))])
+    index.close()
+    hosted_index = open_in(tmp_path, 2)
     try:
-        index.upsert([Fragment(str(number), row, {}) for number, row in enumerate(vectors(33_000, dimension=2))])
-        listed = every_id(index)
-        assert (len(listed), len(set(listed)), index.count()) == (33_000, 33_000, 33_000)
-        assert len(index.nearest(vectors(1, dimension=2)[0], 1_000_000)) == 30_000
-        index.delete([*listed[:500], *(f"gone {number}" for number in range(33_000))])
-        assert sorted(every_id(index)) == sorted(listed[500:])
+        listed = every_id(hosted_index)
+        assert (len(listed), len(set(listed)), hosted_index.count()) == (33_000, 33_000, 33_000)
+        assert len(hosted_index.nearest(vectors(1, dimension=2)[0], 1_000_000)) == 30_000
+        hosted_index.delete([*listed[:500], *(f"gone {number}" for number in range(5_600))])
+        assert sorted(every_id(hosted_index)) == sorted(listed[500:])
     finally:
-        index.close()
+        hosted_index.close()
 
 
-def test_search_goes_on_while_another_thread_writes(index: OpenIndex) -> None:
+def test_search_goes_on_while_another_thread_writes(index: HostedIndex) -> None:
     rows = vectors(3_000)
     index.upsert(fragments(rows[:500]))
     wrong: list[object] = []
@@ -201,46 +216,30 @@ def test_search_goes_on_while_another_thread_writes(index: OpenIndex) -> None:
 
 
 def open_files(inside: Path) -> list[str]:
-    links = [Path("/proc/self/fd", name) for name in os.listdir("/proc/self/fd")]
-    found = [os.readlink(link) for link in links if link.is_symlink()]
+    """Of all processes."""
+    found = []
+    for link in Path("/proc").glob("[0-9]*/fd/*"):
+        try:
+            found.append(os.readlink(link))
+        except OSError:
+            continue
     return [name for name in found if name.startswith(str(inside))]
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="needs /proc")
-def test_what_is_closed_or_dropped_lets_go_of_files(tmp_path: Path) -> None:
+def test_what_is_dropped_lets_go_of_files(tmp_path: Path) -> None:
     """R062. Chroma leaves a deleted collection's files open and where they are."""
     index = open_in(tmp_path)
     index.upsert(fragments(vectors(1_200)))
     assert open_files(tmp_path)
+    index.drop()
     index.close()
-    wait_for(lambda: not open_files(tmp_path))
-    again = open_in(tmp_path)
-    again.nearest(vectors(1)[0], 3)
-    again.drop()
-    again.close()
-    wait_for(lambda: not open_files(tmp_path))
+    assert open_files(tmp_path) == []
     assert [path for path in tmp_path.rglob("*") if path.is_dir() or path.stat().st_size > 20] == []
     fresh = open_in(tmp_path)
-    try:
-        assert (fresh.count(), fresh.renewed) == (0, "")
-        assert fresh.generation != index.generation
-    finally:
-        fresh.close()
-
-
-def test_folders_of_other_models_are_removed(tmp_path: Path, index: OpenIndex) -> None:
-    """What is open stays, and so does what is not ours."""
-    (tmp_path / "mine").mkdir()
-    for model in ("old model", "model"):
-        other = open_local(tmp_path, model, DIMENSION + 1)
-        other.close()
-    kept = Shape("new model", 3)
-    assert sorted(remove_others(tmp_path, "new model", 3)) == sorted(
-        [Shape("old model", DIMENSION + 1).name, Shape("model", DIMENSION + 1).name]
-    )
-    assert not (tmp_path / kept.name).exists()
-    assert (tmp_path / "mine").is_dir()
-    assert index.count() == 0
+    assert (fresh.count(), fresh.renewed) == (0, "")
+    assert fresh.generation != index.generation
+    fresh.close()
 
 
 # What is broken, and found out before it can break the worker.
@@ -317,7 +316,9 @@ def test_a_graph_that_is_gone_is_noticed(built: Built, tmp_path: Path) -> None:
     """Chroma begins an empty one, and counts what it no longer finds."""
     path = built.copied(tmp_path / "vectors")
     shutil.rmtree(one(path, "header.bin").parent)
-    assert probe.fault(path / SHAPE.name, SHAPE, 60)
+    index = open_in(path)
+    assert (index.count(), index.renewed) != (1_200, "")
+    index.close()
 
 
 def test_of_what_was_put_aside_the_latest_is_kept(tmp_path: Path) -> None:
@@ -331,26 +332,53 @@ def test_of_what_was_put_aside_the_latest_is_kept(tmp_path: Path) -> None:
     assert owned.is_new()
 
 
-def test_a_folder_that_takes_too_long_is_broken(built: Built) -> None:
-    assert "more than 0.01 s" in probe.fault(built.path / SHAPE.name, SHAPE, 0.01)
+def test_a_folder_that_takes_too_long_is_put_aside(built: Built, tmp_path: Path) -> None:
+    path = built.copied(tmp_path / "vectors")
+    os.utime(one(path, "link_lists.bin"))
+    with pytest.raises(Unavailable, match="more than 0.01 s"):
+        open_local(path, "model", DIMENSION, within_s=0.01)
+    assert len(folder.broken(path / SHAPE.name)) == 1
 
 
 def test_a_folder_left_in_order_is_not_looked_into(
     built: Built, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = built.copied(tmp_path / "vectors")
-    looked: list[Path] = []
+    looked: list[bool] = []
 
-    def look(folder: Path, shape: Shape, most_s: float) -> str:
-        looked.append(folder)
-        return ""
+    def start(owned: folder.Folder, *_: object, looking: bool, **__: object) -> None:
+        looked.append(looking)
+        owned.leave(in_order=True)
 
-    monkeypatch.setattr(probe, "fault", look)
-    open_in(path).close()
-    assert looked == []
+    monkeypatch.setattr(hosted, "start", start)
+    open_local(path, "model", DIMENSION)
     os.utime(one(path, "link_lists.bin"))
-    open_in(path).close()
-    assert looked == [path / SHAPE.name]
+    open_local(path, "model", DIMENSION)
+    assert looked == [False, True]
+
+
+@pytest.mark.parametrize(("by", "kept"), [(signal.SIGKILL, 5), (signal.SIGSEGV, 0)])
+def test_when_its_process_ends_the_worker_does_not(tmp_path: Path, by: signal.Signals, kept: int) -> None:
+    """R054. What ended it by a fault of its own is not opened again; the out-of-memory killer's choice is."""
+    index = open_in(tmp_path)
+    index.upsert(fragments(vectors(5)))
+    index._process.send_signal(by)
+    for _ in range(2):
+        with pytest.raises(Unavailable, match=f"ended by {by.name}"):
+            index.count()
+    index.close()
+    again = open_in(tmp_path)
+    assert (again.count(), bool(again.renewed)) == (kept, not kept)
+    again.close()
+
+
+def test_a_process_that_answers_no_more_is_ended(tmp_path: Path) -> None:
+    index = open_local(tmp_path, "model", DIMENSION, answer_s=0.5)
+    assert isinstance(index, HostedIndex)
+    index._process.send_signal(signal.SIGSTOP)
+    with pytest.raises(Unavailable, match="did not answer in 0.5 s"):
+        index.count()
+    assert index._process.poll() == -signal.SIGKILL
 
 
 def test_a_folder_that_is_gone_is_begun_anew(built: Built, tmp_path: Path) -> None:
@@ -387,9 +415,13 @@ except Unavailable as error:
 print("opened", flush=True)
 """
 WRITES = """
+print(index._process.pid, flush=True)
 rows = np.random.default_rng(1).normal(size=(100_000, 8)).astype(np.float32)
 for at in range(int(sys.argv[2]), 100_000, 50):
-    index.upsert([Fragment(f"obs_{n}_whole", rows[n], {"sqlite_id": n}) for n in range(at, at + 50)])
+    try:
+        index.upsert([Fragment(f"obs_{n}_whole", rows[n], {"sqlite_id": n}) for n in range(at, at + 50)])
+    except Unavailable:
+        break
     print(at + 50, flush=True)
 """
 
@@ -423,51 +455,55 @@ def test_of_two_that_open_at_once_one_is_told_who_has_it(tmp_path: Path) -> None
             process.communicate()
 
 
-def test_killed_while_it_writes_it_loses_nothing_it_acknowledged(tmp_path: Path) -> None:
+@pytest.mark.parametrize("killed", ["the worker", "the process of the vectors"])
+def test_killed_while_it_writes_it_loses_nothing_it_acknowledged(tmp_path: Path, killed: str) -> None:
     rows = np.random.default_rng(1).normal(size=(100_000, DIMENSION)).astype(np.float32)
-    chance, written = random.Random(7), 0
-    for _ in range(2):
-        process = child(CHILD + WRITES, tmp_path, written)
-        assert said(process) == "opened"
-        stop_at = written + chance.randrange(200, 1_500, 50)
-        while written < stop_at:
-            written = int(said(process))
-        time.sleep(chance.random() / 100)
-        process.send_signal(signal.SIGKILL)
-        rest = process.communicate()[0].split()
-        written = int(rest[-1]) if rest else written
-        index = open_in(tmp_path)
-        try:
-            assert index.renewed == ""
-            assert {f"obs_{number}_whole" for number in range(written)} <= set(every_id(index))
-            for number in chance.sample(range(written), 50):
-                assert names(index, rows[number].tolist(), 1) == [f"obs_{number}_whole"]
-        finally:
-            index.close()
+    chance = random.Random(killed)
+    process = child(CHILD + WRITES, tmp_path, 0)
+    assert said(process) == "opened"
+    holder, written, stop_at = int(said(process)), 0, chance.randrange(500, 2_000, 50)
+    while written < stop_at:
+        written = int(said(process))
+    time.sleep(chance.random() / 50)
+    os.kill(process.pid if killed == "the worker" else holder, signal.SIGKILL)
+    rest = process.communicate()[0].split()
+    written = int(rest[-1]) if rest else written
+    index = open_in(tmp_path)
+    try:
+        assert index.renewed == ""
+        assert {f"obs_{number}_whole" for number in range(written)} <= set(every_id(index))
+        for number in chance.sample(range(written), 50):
+            assert names(index, rows[number].tolist(), 1) == [f"obs_{number}_whole"]
+    finally:
+        index.close()
 
 
-FULL = """
-import resource, signal
-signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-resource.setrlimit(resource.RLIMIT_FSIZE, (2_000_000, resource.RLIM_INFINITY))
-rows = np.random.default_rng(1).normal(size=(100_000, 8)).astype(np.float32)
-try:
-    for at in range(0, 100_000, 1_000):
-        index.upsert([Fragment(f"obs_{n}_whole", rows[n], {"sqlite_id": n}) for n in range(at, at + 1_000)])
-except Unavailable as error:
-    print(error, flush=True)
-resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-print(len(index.nearest(rows[0], 10)), flush=True)
-index.upsert([Fragment("obs_1_title", rows[5], {})])
-print(at, index.count(), flush=True)
-"""
+@pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="needs prlimit")
+@pytest.mark.parametrize("most_bytes", [1_000_000, 1_030_000])
+def test_when_nothing_more_can_be_written_it_says_so_and_nothing_is_lost(tmp_path: Path, most_bytes: int) -> None:
+    """A file that may not grow, as on a full disk. After it Chroma can wait for ever in any later call."""
+    index = open_in(tmp_path)
+    rows, acknowledged = vectors(20_000), 0
+    resource.prlimit(index._process.pid, resource.RLIMIT_FSIZE, (most_bytes, resource.RLIM_INFINITY))
+    with pytest.raises(Unavailable, match="^Chroma in .* cannot write"):
+        for at in range(0, len(rows), 500):
+            index.upsert([Fragment(f"obs_{n}_whole", rows[n], {}) for n in range(at, at + 500)])
+            acknowledged = at + 500
+    with pytest.raises(Unavailable, match="^Chroma in .* cannot write"):
+        index.nearest(rows[7], 1)
+    again = open_in(tmp_path)
+    try:
+        assert again.renewed == ""
+        assert {f"obs_{number}_whole" for number in range(acknowledged)} <= set(every_id(again))
+        assert names(again, rows[7].tolist(), 1) == ["obs_7_whole"]
+    finally:
+        again.close()
 
 
-def test_when_nothing_more_can_be_written_it_says_so_and_goes_on_later(tmp_path: Path) -> None:
-    """A file that may not grow, as on a full disk."""
-    lines = child(CHILD + FULL, tmp_path).communicate()[0].splitlines()
-    assert lines[0] == "opened"
-    assert lines[1].startswith("Chroma in ")
-    assert lines[2] == "10"
-    acknowledged, held = map(int, lines[3].split())
-    assert held >= acknowledged + 1
+def test_on_a_full_disk_nothing_is_put_aside(built: Built, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = built.copied(tmp_path / "vectors")
+    os.truncate(one(path, "data_level0.bin"), 1_000)
+    monkeypatch.setattr(opening, "_ROOM_BYTES", 2**62)
+    with pytest.raises(Unavailable, match="the disk is full"):
+        open_in(path)
+    assert folder.broken(path / SHAPE.name) == []

@@ -1,9 +1,9 @@
 """A folder of vectors on disk: who owns it, whether it was left in order, and how it is put aside."""
 
-import contextlib
 import os
 import shutil
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from worker.contract.errors import Unavailable
 from worker.owner import taken
 
 _BROKEN = "-broken-"
+_ENDING_S = 10.0
 _KEPT = 1  # what is put aside can be built again; it is kept to be looked at, and may be large
 _Seen = dict[str, tuple[int, int]]
 
@@ -26,11 +27,15 @@ class Folder:
     """Ours, from ``own`` to ``leave``. The kernel ends it with the process, so that a dead owner never holds it."""
 
     path: Path
-    _lock: int = field(repr=False)
+    lock: int = field(repr=False)
 
     @property
     def _mark(self) -> Path:
         return self.path.with_name(f".{self.path.name}.clean")
+
+    @property
+    def _doubt(self) -> Path:
+        return self.path.with_name(f".{self.path.name}.suspect")
 
     def is_new(self) -> bool:
         """Whether nothing is in it yet."""
@@ -44,19 +49,31 @@ class Folder:
         except (OSError, msgspec.MsgspecError):
             return False
 
+    def suspect(self, why: str) -> None:
+        """Have the next owner put it aside without a look: what is in it ended who used it."""
+        with suppress(OSError):
+            self._doubt.write_text(why, "utf-8")
+
+    def suspicion(self) -> str:
+        """Why it is to be put aside; empty when it is not."""
+        try:
+            return self._doubt.read_text("utf-8")
+        except OSError:
+            return ""
+
     def begin(self) -> None:
         """Take the mark of order away, before something is written."""
         self._mark.unlink(missing_ok=True)
 
     def leave(self, *, in_order: bool) -> None:
         """Give it up. in_order: all of it is on disk, so that the next owner need not look."""
-        if self._lock < 0:
+        if self.lock < 0:
             return
-        with contextlib.suppress(OSError):  # without the mark the next owner looks first
+        with suppress(OSError):  # without the mark the next owner looks first
             if in_order:
                 self._mark.write_bytes(msgspec.json.encode(_seen(self.path)))
-        os.close(self._lock)
-        self._lock = -1
+        os.close(self.lock)
+        self.lock = -1
 
     def put_aside(self) -> None:
         """Begin with an empty one; what was there is kept beside it, and what was kept before that goes.
@@ -75,6 +92,7 @@ class Folder:
             raise Unavailable(f"the broken folder of vectors {self.path} cannot be moved: {error.strerror}") from error
         for old in broken(self.path)[:-_KEPT]:
             shutil.rmtree(old, ignore_errors=True)
+        self._doubt.unlink(missing_ok=True)
 
     def remove(self) -> None:
         """Delete all that is in it, and give it up. Errors: ``Unavailable``."""
@@ -87,11 +105,6 @@ class Folder:
             self.leave(in_order=False)
 
 
-def lent(path: Path) -> Folder:
-    """A folder that its owner, who waits meanwhile, lets us look into."""
-    return Folder(path, -1)
-
-
 def own(path: Path) -> Folder:
     """Make the folder, if need be, and own it. Errors: ``Unavailable``, naming the process that owns it."""
     try:
@@ -100,16 +113,29 @@ def own(path: Path) -> Folder:
     except OSError as error:
         raise Unavailable(f"the folder of vectors {path} cannot be used: {error.strerror}") from error
     # Beside the folder: what is put aside does not take the lock with it.
-    if not taken(lock):
+    until = time.monotonic() + _ENDING_S
+    while not taken(lock):
         owner = os.pread(lock, 20, 0).decode("ascii", "replace").strip() or "unknown"
-        os.close(lock)
-        raise InUse(f"the folder of vectors {path} is in use by process {owner}")
+        if _lives(owner) or time.monotonic() > until:
+            os.close(lock)
+            raise InUse(f"the folder of vectors {path} is in use by process {owner}")
+        time.sleep(0.02)  # the owner is dead; its process of vectors inherited the lock, and ends as soon as it notices
     try:
         os.ftruncate(lock, 0)
         os.pwrite(lock, str(os.getpid()).encode(), 0)
     except OSError:
         pass  # a full disk: the lock holds without a name
     return Folder(path, lock)
+
+
+def _lives(process: str) -> bool:
+    try:
+        os.kill(int(process), 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, ValueError):
+        return True
+    return True
 
 
 def broken(path: Path) -> list[Path]:

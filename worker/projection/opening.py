@@ -2,6 +2,8 @@
 
 import logging
 import secrets
+import shutil
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -9,11 +11,12 @@ from pathlib import Path
 from typing import Protocol
 
 from worker.contract.errors import Unavailable
-from worker.projection import folder, probe
+from worker.projection import folder, hosted
 from worker.projection.collection import PREFIX, Server, Shape
 from worker.projection.index import VectorIndex
 
 _log = logging.getLogger(__name__)
+_ROOM_BYTES = 32 * 2**20
 _random = partial(secrets.token_hex, 8)
 
 
@@ -31,29 +34,44 @@ class OpenIndex(VectorIndex, Protocol):
 
 
 def open_local(
-    vectors: Path, model: str, dimension: int, *, random: Callable[[], str] = _random, probe_s: float = 60.0
+    vectors: Path,
+    model: str,
+    dimension: int,
+    *,
+    random: Callable[[], str] = _random,
+    within_s: float = 60.0,
+    answer_s: float = 60.0,
 ) -> OpenIndex:
     """The index of a model in its own folder inside ``vectors``; an empty one when there is none or it was broken.
 
-    random: makes up a generation. probe_s: how long it may take to look into a folder that was not left in order.
+    random: makes up a generation. within_s: how long opening it may take, or looking into it when it was not left in
+    order. answer_s: how long any call may take before the index is given up.
     Errors: ``Unavailable``: another process has it, nothing can be written, chromadb is not installed.
     """
+    if sys.platform == "win32":
+        raise Unavailable(
+            "a Chroma folder of its own needs flock, which Windows has not; use CLAUDE_MEM_CHROMA_MODE=remote"
+        )
     shape = Shape(model, dimension)
     owned = folder.own(vectors / shape.name)
-    renewed = ""
+    start = partial(hosted.start, owned, shape, within_s=within_s, answer_s=answer_s)
     try:
-        with _importing():
-            from worker.projection import chroma  # 650 ms
-        if not owned.is_new() and not owned.was_left_in_order():
-            renewed = probe.fault(owned.path, shape, probe_s)
-            if renewed:
-                _log.warning("the vectors in %s are put aside: %s", owned.path, renewed)
-                owned.put_aside()
-        owned.begin()
+        why = owned.suspicion()
+        if not why:
+            looking = not owned.is_new() and not owned.was_left_in_order()
+            owned.begin()
+            try:
+                return start(random(), looking=looking)
+            except hosted.Broken as error:
+                if shutil.disk_usage(vectors).free < _ROOM_BYTES:
+                    raise Unavailable(f"the disk is full: {error.message}") from error
+                why = error.message
+        _log.warning("the vectors in %s are put aside: %s", owned.path, why)
+        owned.put_aside()
+        return start(random(), looking=False, renewed=why)
     except BaseException:
         owned.leave(in_order=False)
         raise
-    return chroma.open_folder(owned, shape, random(), renewed)
 
 
 def open_remote(

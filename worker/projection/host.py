@@ -1,0 +1,119 @@
+"""The process that holds a folder of vectors: `python -m worker.projection.host`, started by ``hosted.start``.
+
+A process of its own for three reasons, all seen with chromadb 1.5.9: a broken file ends it by a signal or lets a call
+go on for ever; while it writes, no other thread of its process runs (50 to 100 ms for 100 documents, in which a worker
+would answer nobody); and its import takes 75 MB and 650 ms that the worker is spared.
+
+It ends when the worker does. The lock of the folder is inherited, so that it is held for as long as anybody writes.
+"""
+
+import faulthandler
+import socket
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import assert_never
+
+import numpy as np
+
+from worker.contract.errors import Unavailable
+from worker.projection import chroma, frames, segment
+from worker.projection.collection import Shape
+from worker.projection.index import Fragment
+
+_MOST_S = 180.0
+_AT_ONCE, _AT_ONCE_UNASKED = 50, 250
+"""Documents in one call to Chroma: what a question may have to wait for, 65 ms. Fewer are much slower to write; when
+nobody asks, more are faster."""
+_UNASKED_S = 5.0
+
+
+def main(words: list[str]) -> int:
+    """Answer until there is nobody left to answer."""
+    folder, model, dimension, generation, looking, reads_handle, writes_handle = words
+    reads, writes = (socket.socket(fileno=int(handle)) for handle in (reads_handle, writes_handle))
+    try:
+        index = opened(Path(folder), Shape(model, int(dimension)), generation, looking=looking == "look")
+    except (Unavailable, OSError) as error:
+        frames.send(writes, frames.Failed(str(error)))
+        return 1
+    frames.send(writes, frames.Opened(index.generation))
+    host = Host(index)
+    threading.Thread(target=host.serve, args=(reads,), daemon=True).start()
+    host.serve(writes)
+    return 0
+
+
+def opened(folder: Path, shape: Shape, generation: str, *, looking: bool) -> chroma.ChromaIndex:
+    """The index in a folder. looking: at all that is in it, first. Errors: ``Unavailable``, ``OSError``."""
+    if looking:
+        for header in folder.glob("*/header.bin"):
+            if wrong := segment.fault(header.parent):
+                raise Unavailable(wrong)
+    index = chroma.open_folder(folder, shape, generation)
+    if looking:
+        index.check()
+    return index
+
+
+class Host:
+    """Answers for an index, on two sockets: one for questions, one for writing."""
+
+    def __init__(self, index: chroma.ChromaIndex) -> None:
+        self._index = index
+        self._asked_at = 0.0
+
+    def serve(self, asked: socket.socket) -> None:
+        """Answer what is asked on one socket, until it is closed; then close the index."""
+        while (ask := frames.next_ask(asked)) is not None:
+            # When the worker that would end it is dead, a write that goes on for ever holds the folder for ever; this
+            # watch needs no turn of Python's, which such a write does not give.
+            faulthandler.dump_traceback_later(_MOST_S, exit=True)
+            try:
+                answer: frames.Answer = self._answer(ask)
+            except Unavailable as error:
+                answer = frames.Failed(error.message)
+            faulthandler.cancel_dump_traceback_later()
+            try:
+                frames.send(asked, answer)
+            except OSError:
+                break
+        self._index.close()
+
+    def _answer(self, ask: frames.Ask) -> frames.Done:
+        match ask:
+            case frames.Upsert():
+                self._write(ask)
+                return frames.Done()
+            case frames.Delete():
+                self._index.delete(ask.ids)
+                return frames.Done()
+            case frames.Nearest():
+                self._asked_at = time.monotonic()
+                found = self._index.nearest(np.frombuffer(ask.vector, np.float32), ask.count)
+                near = np.asarray([match.similarity for match in found], np.float32)
+                return frames.Done(ids=[match.id for match in found], similarities=near.tobytes())
+            case frames.Ids():
+                return frames.Done(ids=list(self._index.page(ask.at)))
+            case frames.Count():
+                return frames.Done(self._index.count())
+            case frames.Close():
+                self._index.close()
+                return frames.Done()
+            case _:
+                assert_never(ask)
+
+    def _write(self, ask: frames.Upsert) -> None:
+        rows = np.frombuffer(ask.vectors, np.float32).reshape(len(ask.ids), -1)
+        fragments = [Fragment(*each) for each in zip(ask.ids, rows, ask.metadatas, strict=True)]
+        at = 0
+        while at < len(fragments):
+            unasked = time.monotonic() - self._asked_at > _UNASKED_S
+            size = _AT_ONCE_UNASKED if unasked else _AT_ONCE
+            self._index.upsert(fragments[at : at + size])
+            at += size
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
