@@ -8,8 +8,9 @@ import signal
 import socket
 import time
 from collections.abc import AsyncIterator, Iterator, Sequence
+from functools import partial
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import uvicorn
@@ -22,8 +23,10 @@ from worker.api.connection import Connection
 from worker.api.services import Services
 from worker.contract import launch
 from worker.contract.errors import Busy, MemError, Unavailable
+from worker.contract.index import IndexStatus
 from worker.contract.process import pid_file, start_token
-from worker.contract.settings import Settings, environment
+from worker.contract.search import Degraded
+from worker.contract.settings import Settings, calm, environment
 from worker.contract.version import __version__
 from worker.contract.when import iso_utc
 from worker.demo import load
@@ -34,6 +37,9 @@ from worker.store.tables import Store, open_store
 from worker.stream.broadcaster import Broadcaster
 from worker.stream.events import event
 from worker.stream.pace import Pace
+
+if TYPE_CHECKING:
+    from worker.projection.assemble import Assembled
 
 _log = logging.getLogger("worker.server")
 _GRACE_S = 8
@@ -169,16 +175,55 @@ async def _open(settings: Settings, services: Services, server: _Server) -> None
         await _fill_with_demo(store, services.now_ms())
     pace = Pace(services.broadcaster)
     store.feed.subscribe(lambda changes: pace.put(_events(changes)))
-    services.opened = (store, Engine(store))
+    services.meaning = Degraded.INDEX_STARTING if _has_meaning(settings) else Degraded.INDEX_OFF
+    services.opened = (store, Engine(store, lambda: services.meaning))
     with _pid_file(settings, services.now_ms()):
         # Lists that were read while the index was incomplete are to be read again.
         following = store.catch_up(lambda: services.broadcaster.send({"type": "resync"}))
-        tasks = [asyncio.create_task(pace.run()), asyncio.create_task(following)]
+        tasks = [asyncio.create_task(each) for each in (pace.run(), following)]
+        projecting = [asyncio.create_task(_project(settings, services, store))] if _has_meaning(settings) else []
+        for task in projecting:
+            task.add_done_callback(partial(_ended, services))
         try:
             await asyncio.gather(*tasks)  # neither ends of itself; what ends one ends the worker
         finally:
-            for task in tasks:
+            for task in (*tasks, *projecting):
                 task.cancel()
+            await asyncio.wait((*tasks, *projecting))
+
+
+def _has_meaning(settings: Settings) -> bool:
+    return settings.chroma.enabled and settings.embedding.model not in ("", "none")
+
+
+def _ended(services: Services, projecting: asyncio.Task[None]) -> None:
+    """Without the index by meaning the worker goes on, and says so."""
+    if not projecting.cancelled() and (error := projecting.exception()) is not None:
+        _log.error("the index by meaning ends", exc_info=error)
+        services.meaning, services.projector = Degraded.INDEX_FAILED, None
+
+
+async def _project(settings: Settings, services: Services, store: Store) -> None:
+    """Keep the index by meaning for as long as we run. What fails in it leaves the worker searching by words."""
+
+    def report(status: IndexStatus) -> None:
+        services.broadcaster.send({"type": "index_status", "index": msgspec.to_builtins(status)})
+
+    def assembled() -> "Assembled":
+        calm()
+        from worker.projection.assemble import assemble  # 140 ms, for numpy
+
+        folder, of = settings.data_dir / "vectors", str(settings.data_dir)
+        return assemble(store, folder, settings.embedding, settings.chroma, report, of)
+
+    parts = await asyncio.to_thread(assembled)
+    services.projector, services.meaning = parts.projector, parts.semantics
+    try:
+        await parts.projector.run()
+    finally:
+        services.meaning = Degraded.INDEX_OFF
+        parts.semantics.close()
+        await parts.projector.close()
 
 
 async def _opened(settings: Settings, services: Services) -> Store:

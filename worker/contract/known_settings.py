@@ -140,6 +140,7 @@ DEFAULTS: dict[str, str] = {
     "CLAUDE_MEM_EMBEDDING_URL": "",
     "CLAUDE_MEM_EMBEDDING_REMOTE_MODEL": "",
     "CLAUDE_MEM_EMBEDDING_API_KEY": "",
+    "CLAUDE_MEM_RECENCY_DAYS": "90",
 }
 """Empty where the default depends on the machine; see ``settings_file``."""
 
@@ -147,7 +148,8 @@ RESTART = frozenset(
     f"CLAUDE_MEM_{name}"
     for name in (
         "WORKER_PORT", "WORKER_HOST", "DATA_DIR", "LOG_LEVEL", "API_TOKEN", "API_READ_TOKEN", "EMBEDDING_MODEL",
-        "EMBEDDING_URL", "EMBEDDING_REMOTE_MODEL", "EMBEDDING_API_KEY",
+        "EMBEDDING_URL", "EMBEDDING_REMOTE_MODEL", "EMBEDDING_API_KEY", "RECENCY_DAYS", "CHROMA_ENABLED", "CHROMA_MODE",
+        "CHROMA_HOST", "CHROMA_PORT", "CHROMA_SSL", "CHROMA_API_KEY", "CHROMA_TENANT", "CHROMA_DATABASE",
     )
 )  # fmt: skip
 """Keys that a running worker has read and does not read again."""
@@ -203,6 +205,9 @@ _RULES = {
     "CLAUDE_MEM_OPENROUTER_BASE_URL": _URL,
     "CLAUDE_MEM_EMBEDDING_MODEL": _among("minilm", "chroma-default", "e5", "http", "hash", "none"),
     "CLAUDE_MEM_EMBEDDING_URL": _URL,
+    "CLAUDE_MEM_CHROMA_MODE": _among("local", "remote"),
+    "CLAUDE_MEM_CHROMA_PORT": _between(1, 65535),
+    "CLAUDE_MEM_RECENCY_DAYS": _between(0, 36500),
     "CLAUDE_MEM_CLOUD_SYNC_CONTENT_BATCH_SIZE": _between(1, 500),
     "CLAUDE_MEM_CLOUD_SYNC_REQUEST_TIMEOUT_MS": _between(5000, 180_000),
 }  # fmt: skip

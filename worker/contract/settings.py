@@ -31,11 +31,28 @@ class Embedding:
 
 
 @dataclass(frozen=True, slots=True)
+class Chroma:
+    """Where vectors are kept for quick search. enabled: whether there is search by meaning at all.
+
+    remote: on a server, which the rest is about; token: what it wants to see, empty for none.
+    """
+
+    enabled: bool = True
+    remote: bool = False
+    host: str = "127.0.0.1"
+    port: int = 8000
+    tls: bool = False
+    token: str = field(default="", repr=False)
+    tenant: str = "default_tenant"
+    database: str = "default_database"
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """data_dir: absolute. host, port: of the worker, for it and its clients alike. timeout_s: for one call.
 
     token: what every request must carry; read_token: with which one may only read. Empty: none. Neither is shown
-    where the settings are.
+    where the settings are. recency_days: after so many what is added to a hit for being new has halved; 0 adds nothing.
     """
 
     data_dir: Path
@@ -47,6 +64,8 @@ class Settings:
     token: str = field(default="", repr=False)
     read_token: str = field(default="", repr=False)
     embedding: Embedding = Embedding()
+    chroma: Chroma = Chroma()
+    recency_days: int = 90
 
     @property
     def credential(self) -> str:
@@ -112,7 +131,24 @@ def load(environ: Mapping[str, str] | None = None, *, home: Path | None = None) 
             remote_model=value("EMBEDDING_REMOTE_MODEL", ""),
             api_key=value("EMBEDDING_API_KEY", ""),
         ),
+        chroma=Chroma(
+            enabled=_flag("CLAUDE_MEM_CHROMA_ENABLED", value("CHROMA_ENABLED", "true")),
+            remote=_choice("CLAUDE_MEM_CHROMA_MODE", value("CHROMA_MODE", "local"), ("local", "remote")) == "remote",
+            host=value("CHROMA_HOST", "127.0.0.1"),
+            port=_number("CLAUDE_MEM_CHROMA_PORT", value("CHROMA_PORT", "8000"), 1, 65535),
+            tls=_flag("CLAUDE_MEM_CHROMA_SSL", value("CHROMA_SSL", "false")),
+            token=_token("CLAUDE_MEM_CHROMA_API_KEY", value("CHROMA_API_KEY", "")),
+            tenant=value("CHROMA_TENANT", "default_tenant"),
+            database=value("CHROMA_DATABASE", "default_database"),
+        ),
+        recency_days=_number("CLAUDE_MEM_RECENCY_DAYS", value("RECENCY_DAYS", "90"), 0, 36500),
     )
+
+
+def calm() -> None:
+    """Keep numpy's own threads from spinning beside ours; before numpy is imported."""
+    for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ.setdefault(name, "1")
 
 
 def environment() -> dict[str, str]:
@@ -188,6 +224,16 @@ def read_file(file: Path) -> dict[str, Any]:
     if not isinstance(stored, dict):
         raise Invalid(f"{file} must hold a JSON object", field=FILE_NAME)
     return stored
+
+
+def _flag(key: str, text: str) -> bool:
+    return _choice(key, text.lower(), ("true", "false")) == "true"
+
+
+def _choice(key: str, text: str, words: tuple[str, ...]) -> str:
+    if text not in words:
+        raise Invalid(f"{key} must be {' or '.join(words)}, not {text[:40]!r}", field=key)
+    return text
 
 
 def _number(key: str, text: str, low: int, high: int) -> int:

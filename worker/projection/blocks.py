@@ -76,13 +76,13 @@ class Blocks:
         self._written = 0
         self._lock = threading.Lock()
 
-    def nearness(self, thought: Thought, docids: Sequence[int], read: Read) -> dict[int, Nearness]:
-        """How near records are, from what is at hand or read now."""
+    def nearness(self, thought: Thought, docids: Sequence[int], read: Read, *, written: int) -> dict[int, Nearness]:
+        """How near records are, from what is at hand or read now.
+
+        written: another number whenever stored vectors changed; what is at hand from before is read anew.
+        """
         place = (thought.model, len(docids), hash(tuple(docids)))
-        with self._lock:
-            block, written = self._at_hand.get(place), self._written
-            if block is not None:
-                self._at_hand.move_to_end(place)
+        block = self._known(place, written)
         found: dict[int, Nearness] = {}
         kept: list[Piece] | None = []
         for piece in block if block is not None else pieces(read(docids)):
@@ -94,15 +94,18 @@ class Blocks:
             self._keep(place, kept, written)
         return found
 
+    def _known(self, place: tuple[str, int, int], written: int) -> Sequence[Piece] | None:
+        with self._lock:
+            if written != self._written:
+                self._at_hand.clear()
+                self._written = written
+            if place in self._at_hand:
+                self._at_hand.move_to_end(place)
+            return self._at_hand.get(place)
+
     def _keep(self, place: tuple[str, int, int], pieces: Sequence[Piece], written: int) -> None:
         with self._lock:
             if written == self._written:
                 self._at_hand[place] = pieces
             while sum(map(_size_bytes, self._at_hand.values())) > _MOST_AT_HAND_BYTES:
                 self._at_hand.popitem(last=False)
-
-    def forget(self) -> None:
-        """Read anew from now on."""
-        with self._lock:
-            self._written += 1
-            self._at_hand.clear()

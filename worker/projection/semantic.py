@@ -42,11 +42,15 @@ _REST_S = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Serving:
-    """What answers now. model: as the stored vectors name it. index: None while Chroma is away."""
+    """What answers now. model: as the stored vectors name it. index: None while Chroma is away.
+
+    written: another number whenever stored vectors changed.
+    """
 
     embedder: Embedder
     model: str
     index: VectorIndex | None
+    written: int = 0
 
 
 class Semantics:
@@ -119,11 +123,9 @@ class Semantics:
 
     def nearness(self, thought: Thought, docids: Sequence[int], read: Read) -> dict[int, Nearness]:
         """How near each record is, by docid. The records of the last questions are at hand, if nothing was written."""
-        return self._blocks.nearness(thought, docids, read)
-
-    def forget(self) -> None:
-        """Vectors were written: what is at hand may be of older ones."""
-        self._blocks.forget()
+        serving = self._serving()
+        written = -1 if isinstance(serving, Degraded) else serving.written
+        return self._blocks.nearness(thought, docids, read, written=written)
 
     def close(self) -> None:
         """Give up what is waited for."""

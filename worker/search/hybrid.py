@@ -19,6 +19,8 @@ from worker.store.listing import Ranked
 from worker.store.tables import Connection
 
 POOL = fusion.PER_ENGINE
+FLOOR = 0.15
+"""What has none of the words and is not even this near has nothing to do with the question."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +87,8 @@ def window(
     nearness = meaning.nearness(thought, near, read)
     unread = [number for number in scores if number not in nearness]
     nearness |= meaning.nearness(thought, unread, read) if unread else {}
-    by_meaning = sorted((number for number in near if number in nearness), key=lambda n: _order(nearness[n], n))[:POOL]
+    there = (number for number in near if number in nearness and max(nearness[number]) >= FLOOR)
+    by_meaning = sorted(there, key=lambda number: _order(nearness[number], number))[:POOL]
     numbers = list(dict.fromkeys((*scores, *by_meaning)))
     epochs = candidates.moments(connection, numbers)
     fused = fusion.fuse(
