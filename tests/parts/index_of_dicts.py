@@ -11,7 +11,7 @@ import numpy as np
 
 from tests.parts.conftest import eventually
 from worker.contract.errors import Unavailable
-from worker.contract.index import IndexStatus
+from worker.contract.index import IndexState, IndexStatus
 from worker.projection.documents import document_id, documents, metadata
 from worker.projection.embed import Embedder, Kind, Matrix, Vector
 from worker.projection.hashing import Hashing
@@ -152,7 +152,8 @@ async def settled(store: Store, projector: Projector, *, within_s: float = 20.0)
     async def done() -> bool:
         pending, _, stored = await waits(store)
         status = await projector.status()
-        return not pending and not stored and not status.pending
+        ready = status.state is IndexState.READY and status.chroma in {"ready", "off"}
+        return ready and not pending and not stored
 
     await eventually(done, within_s=within_s)
     return await projector.status()

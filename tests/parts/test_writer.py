@@ -276,7 +276,7 @@ async def test_cjk_emoji_and_ten_megabytes(store: Store, bench: Bench) -> None:
         make_batch(
             [
                 *(observation_row(f"修正令牌过期 {n} 🎉", created_at_epoch=n) for n in range(1, 16)),
-                observation_row("big", narrative="語 🎉 word " * 1_000_000, facts=json.dumps(["x " * 9_000] * 500)),
+                observation_row("big", narrative="語🎉" + "x" * 10_000_000, facts=json.dumps(["x " * 9_000] * 500)),
             ]
         ),
     )
@@ -286,14 +286,15 @@ async def test_cjk_emoji_and_ten_megabytes(store: Store, bench: Bench) -> None:
     assert max(map(len, bench.shelf.upserts)) == 100
 
 
-async def test_damaged_vectors_are_made_anew(store: Store, bench: Bench, other: sqlite3.Connection) -> None:
+@pytest.mark.parametrize("parts", ["parts", "'[[1'"])
+async def test_damaged_vectors_are_made_anew(store: Store, bench: Bench, other: sqlite3.Connection, parts: str) -> None:
     await fill(store, make_batch([observation_row("one", facts=FACTS)]))
     await bench.write()
-    other.execute("UPDATE py_vectors SET vectors = x'00', parts = '[[1'")
+    other.execute(f"UPDATE py_vectors SET vectors = x'00', parts = {parts}")
     await store.write(lambda connection: outbox.queue(connection, [docid(1)]))
     await bench.write()
     await assert_true(store, bench.shelf)
-    assert len(await store.read(lambda c: list(vectors.stored(c, bench.name.name, [docid(1)])))) == 1
+    assert await store.read(lambda c: vectors.damaged(c, bench.name.name, 384)) == []
 
 
 async def test_a_row_that_another_program_deletes_under_us(

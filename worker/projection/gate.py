@@ -92,5 +92,7 @@ class Gate:
 
 async def within(event: asyncio.Event, most_s: float) -> None:
     """Wait for an event, and no longer than so many seconds."""
+    # Not ``wait_for``: in Python 3.11 it loses a cancellation that comes with the event.
     with contextlib.suppress(TimeoutError):
-        await asyncio.wait_for(event.wait(), most_s)
+        async with asyncio.timeout(most_s):
+            await event.wait()

@@ -9,7 +9,6 @@ from functools import partial
 from worker.contract.errors import MemError, Unavailable
 from worker.projection.audit import Findings, audit
 from worker.projection.gate import within
-from worker.projection.index import VectorIndex
 from worker.projection.opening import OpenIndex
 from worker.projection.pace import Delay
 from worker.projection.thread import OwnThread
@@ -50,19 +49,17 @@ class Keeper:
         self.told = "opening"
         self.lag = 0
         self._documents: int | None = None
+        self._held: OpenIndex | None = None
 
     async def run(self) -> None:
         """Have it open, whatever comes, until cancelled."""
         while True:
             self._lost.clear()
             try:
-                index = await self._thread.run(self._open)
-                try:
-                    await self._mend(index)
-                except BaseException:
-                    await self._close(index)
-                    raise
+                index = await self._thread.run(self._open_held)
+                await self._mend(index)
             except (MemError, OSError) as error:
+                await self._close()
                 self._say(error.message if isinstance(error, MemError) else str(error))
                 await within(self._lost, self._delay.next_s())
                 continue
@@ -85,7 +82,7 @@ class Keeper:
         self.index, self._rests = None, True
         self._say(why)
         self._changed()
-        await self._close(index)
+        await self._close()
         self._lost.set()
 
     async def drop(self) -> None:
@@ -94,6 +91,7 @@ class Keeper:
         self._changed()
         try:
             if index is not None:
+                self._held = None
                 await self._thread.run(index.drop)
         finally:
             self._delay.reset()
@@ -109,18 +107,28 @@ class Keeper:
         if index is None:
             return None
         with contextlib.suppress(MemError, TimeoutError):
-            self._documents = await asyncio.wait_for(self._thread.run(index.count), within_s)
+            async with asyncio.timeout(within_s):
+                self._documents = await self._thread.run(index.count)
         return self._documents
 
     async def close(self) -> None:
         """Let go of it."""
-        index, self.index = self.index, None
-        if index is not None:
-            await self._close(index)
+        self.index = None
+        await self._close()
 
-    async def _close(self, index: VectorIndex) -> None:
+    async def _close(self) -> None:
         with contextlib.suppress(MemError):
-            await self._thread.run(index.close)
+            await self._thread.run(self._close_held)
+
+    def _open_held(self) -> OpenIndex:
+        # Noted here, on the thread, so that it is closed even if nobody waits any more for its opening.
+        self._held = self._open()
+        return self._held
+
+    def _close_held(self) -> None:
+        held, self._held = self._held, None
+        if held is not None:
+            held.close()
 
     def _say(self, why: str) -> None:
         if why != self.told:

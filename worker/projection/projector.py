@@ -332,6 +332,8 @@ class Projector:
                 if self._trouble:
                     self._trouble = ""
                     await self._store.write(outbox.hurry)
+            if holder is not None and index is None and holder.index is not None:
+                self._gate.stir()  # it came while these were written without it
             if holder is not None and index is not None:
                 if written.index_trouble and (written.tried > 1 or await holder.count() is None):
                     await holder.lose(index, written.index_trouble)
@@ -355,8 +357,10 @@ class Projector:
     async def _settle(self) -> None:
         """Nothing is to be done now: if another model was to be replaced, it is."""
         self._moved.set()
-        lacking = self._keeper is not None and self._keeper.index is not None and self._keeper.lag
-        if not self._replaced or lacking or await self._store.read(outbox.untried):
+        if not self._replaced or await self._store.read(outbox.untried):
+            return
+        await self._measure()
+        if self._keeper is not None and self._keeper.index is not None and self._keeper.lag:
             return
         replaced, self._replaced = self._replaced, ""
         model = self._known()

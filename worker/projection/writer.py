@@ -86,9 +86,7 @@ class _Job:
     def is_kept(self) -> bool:
         """Whether what is kept is already what is to be kept."""
         old = self.old
-        return (
-            bool(self.known or not self.parts) and old is not None and (old.seal, old.parts) == (self.seal, self.parts)
-        )
+        return not self.missing and old is not None and (old.seal, old.parts) == (self.seal, self.parts)
 
 
 class Writer:
