@@ -42,6 +42,10 @@ def wait_for(look: Callable[[], T], *, within_s: float = PATIENCE_S) -> T:
         time.sleep(0.02)
 
 
+WORDS_ONLY = {"CLAUDE_MEM_CHROMA_ENABLED": "false"}
+"""Settings of a worker without the index by meaning, whose model would take a second of every test."""
+
+
 @dataclass
 class WorkerProcess:
     """``python -P -m worker`` on a data directory. stderr: what it said, once it has ended."""
@@ -98,7 +102,7 @@ def start_worker(
     kept = {name: value for name, value in os.environ.items() if not name.startswith("CLAUDE_MEM_")}
     process = subprocess.Popen(
         (sys.executable, "-P", "-m", "worker", "--data-dir", str(data_dir), "--port", str(port), *arguments),
-        env=kept | {"HOME": str(data_dir.parent)} | dict(environ or {}),
+        env=kept | WORDS_ONLY | {"HOME": str(data_dir.parent)} | dict(environ or {}),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,

@@ -17,7 +17,7 @@ import pytest
 from tests.factories import make_batch, observation_row
 from tests.parts.conftest import eventually
 from tests.parts.test_cli import run
-from tests.processes import PATIENCE_S, WorkerProcess, free_port, running_worker, wait_for
+from tests.processes import PATIENCE_S, WORDS_ONLY, WorkerProcess, free_port, running_worker, wait_for
 from worker.contract import calls, process
 from worker.contract.quick import QuickClient
 from worker.contract.search import SearchQuery
@@ -100,6 +100,7 @@ def env(tmp_path: Path) -> Iterator[dict[str, str]]:
     given = {
         "PATH": os.environ.get("PATH", ""),
         "HOME": str(tmp_path),
+        **WORDS_ONLY,
         "CLAUDE_MEM_DATA_DIR": str(tmp_path / "memory"),
         "CLAUDE_MEM_WORKER_PORT": str(free_port()),
     }

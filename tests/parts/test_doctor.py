@@ -12,7 +12,7 @@ from tests.factories import make_batch, observation_row
 from tests.mcp.fake_worker import FakeWorker, serving
 from tests.parts.conftest import foreign
 from tests.parts.test_cli import run
-from tests.processes import free_port, running_worker
+from tests.processes import WORDS_ONLY, free_port, running_worker
 from worker.cli.checks import agent, machine, memory, service
 from worker.cli.checks.finding import Case
 from worker.contract import calls, launch
@@ -31,6 +31,7 @@ def env(tmp_path: Path) -> dict[str, str]:
     return {
         "PATH": os.environ.get("PATH", ""),
         "HOME": str(tmp_path),
+        **WORDS_ONLY,
         "CLAUDE_MEM_DATA_DIR": str(data),
         "CLAUDE_MEM_WORKER_PORT": str(free_port()),
     }

@@ -1,0 +1,178 @@
+"""Search by meaning as it comes out of the box: a real worker, the model of the installed package, a Chroma folder."""
+
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.factories import make_batch, observation_row
+from tests.processes import WorkerProcess, running_worker, start_worker, wait_for
+from worker.contract import calls
+from worker.contract.curation import Save
+from worker.contract.index import IndexState, IndexStatus
+from worker.contract.records import RecordKey, RecordKind
+from worker.contract.search import Degraded, Mode, SearchPage, SearchQuery
+
+MEANING = {"CLAUDE_MEM_CHROMA_ENABLED": "true"}
+MEMORIES = {
+    "The staging certificate had run out": "TLS handshakes failed until it was renewed by hand.",
+    "Passwords are hashed with argon2": "bcrypt was too slow to tune; old hashes are upgraded at sign-in.",
+    "Kubernetes restarted the pod for lack of memory": "The limit was 128 MiB and the heap grew past it.",
+    "Dark colours for the settings page": "The palette follows the system preference.",
+}
+
+
+@pytest.fixture(scope="module")
+def worker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WorkerProcess]:
+    data = tmp_path_factory.mktemp("home") / "memory"
+    with running_worker(data, environ=MEANING) as running:
+        for title, text in MEMORIES.items():
+            running.quick.send(calls.save(Save(text=text, title=title, project="shop")))
+        wait_for(lambda: complete(running))
+        yield running
+
+
+def status(worker: WorkerProcess) -> IndexStatus:
+    return worker.quick.send(calls.index_status())
+
+
+def complete(worker: WorkerProcess, records: int = len(MEMORIES)) -> bool:
+    found = status(worker)
+    return found.state is IndexState.READY and found.embedded == records and not found.pending
+
+
+def search(worker: WorkerProcess, text: str, mode: Mode | None = None) -> SearchPage:
+    return worker.quick.send(calls.search(SearchQuery(text=text, mode=mode)))
+
+
+def command(worker: WorkerProcess, *words: str) -> subprocess.CompletedProcess[str]:
+    environ = {
+        "PATH": "/usr/bin:/bin",
+        "HOME": str(worker.data_dir.parent),
+        "CLAUDE_MEM_DATA_DIR": str(worker.data_dir),
+        "CLAUDE_MEM_WORKER_PORT": str(worker.port),
+        **MEANING,
+    }
+    line = (sys.executable, "-P", "-m", "worker.cli.main", *words)
+    return subprocess.run(line, env=environ, capture_output=True, encoding="utf-8", timeout=60)
+
+
+@pytest.mark.parametrize(
+    ("asked", "title"),
+    [
+        ("out of memory kill", "Kubernetes restarted the pod for lack of memory"),
+        ("how do we store login secrets", "Passwords are hashed with argon2"),
+        ("https broken because of expiry", "The staging certificate had run out"),
+        ("night theme", "Dark colours for the settings page"),
+    ],
+)
+def test_a_question_in_other_words_finds_its_record(worker: WorkerProcess, asked: str, title: str) -> None:
+    page = search(worker, asked)
+    assert (page.strategy, page.degraded) == ("hybrid", None)
+    assert page.hits[0].title == title and page.hits[0].vector_rank == 1
+
+
+def test_an_edit_and_a_deletion_reach_the_vectors(worker: WorkerProcess) -> None:
+    saved = worker.quick.send(calls.save(Save(text="The hamster wheel squeaks at night.", title="Noise in the office")))
+    wait_for(lambda: complete(worker, len(MEMORIES) + 1))
+    assert search(worker, "rodent exercise equipment is loud").hits[0].title == "Noise in the office"
+    worker.quick.send(calls.delete(RecordKey(RecordKind.OBSERVATION, saved.id)))
+    titles = [hit.title for hit in search(worker, "rodent exercise equipment is loud").hits]
+    assert "Noise in the office" not in titles
+    wait_for(lambda: complete(worker))
+
+
+def test_the_command_line_tells_mends_and_rebuilds(worker: WorkerProcess) -> None:
+    told = command(worker, "index", "status")
+    assert told.returncode == 0 and "4 of 4 records embedded" in told.stdout and "shop" in told.stdout
+    assert json.loads(command(worker, "index", "status", "--json").stdout)["pending"] == 0
+    verified = command(worker, "index", "verify")
+    assert (verified.returncode, "all is as it should be" in verified.stdout) == (0, True), verified.stdout
+    assert command(worker, "index", "repair").returncode == 0
+    assert command(worker, "index", "pause").stdout.startswith("index by meaning: paused")
+    assert command(worker, "index", "resume").returncode == 0
+    rebuilt = command(worker, "index", "rebuild", "--wait")
+    assert rebuilt.returncode == 0, rebuilt.stderr
+    assert search(worker, "night theme").hits[0].vector_rank == 1
+    bad = command(worker, "index", "status", "--embed-anew")
+    assert bad.returncode == 2 and "rebuild" in bad.stderr
+
+
+def test_texts_stay_in_sqlite(worker: WorkerProcess) -> None:
+    held = [file.read_bytes() for file in (worker.data_dir / "vectors").rglob("*") if file.is_file()]
+    assert held and not any(b"bcrypt was too slow" in content for content in held)
+
+
+def test_killed_and_started_again_it_answers_the_same_without_embedding_anew(tmp_path: Path) -> None:
+    data = tmp_path / "memory"
+    with running_worker(data, environ=MEANING) as first:
+        for title, text in MEMORIES.items():
+            first.quick.send(calls.save(Save(text=text, title=title, project="shop")))
+        wait_for(lambda: complete(first))
+        before = search(first, "night theme").hits
+        first.process.send_signal(signal.SIGKILL)
+        first.process.wait()
+    with running_worker(data, environ=MEANING) as second:
+        wait_for(lambda: complete(second))
+        assert search(second, "night theme").hits == before
+        wait_for(lambda: status(second).chroma == "ready")
+        # Each memory has a title, a narrative and the whole.
+        assert status(second).documents == 3 * len(MEMORIES)
+
+
+@pytest.mark.parametrize("model", ["hash", "none", "http"])
+def test_without_a_model_that_answers_words_do(tmp_path: Path, model: str) -> None:
+    environ = MEANING | {"CLAUDE_MEM_EMBEDDING_MODEL": model, "CLAUDE_MEM_EMBEDDING_URL": "http://127.0.0.1:9/v1"}
+    with running_worker(tmp_path / "memory", environ=environ) as worker:
+        worker.quick.send(calls.save(Save(text="a certificate ran out", title="Expiry")))
+        page = search(worker, "certificate")
+        assert page.hits[0].title == "Expiry"
+        if model == "none":
+            assert page.degraded is Degraded.INDEX_OFF and status(worker).state is IndexState.OFF
+        elif model == "http":
+            wait_for(lambda: status(worker).state is IndexState.FAILED)
+            assert search(worker, "certificate").degraded is Degraded.INDEX_FAILED
+        else:
+            wait_for(lambda: complete(worker, 1))
+            assert search(worker, "certificate").strategy == "hybrid"
+
+
+def test_a_broken_folder_is_made_again_from_the_kept_vectors(tmp_path: Path) -> None:
+    """R048, R054."""
+    data = tmp_path / "memory"
+    environ = MEANING | {"CLAUDE_MEM_EMBEDDING_MODEL": "hash"}
+    with running_worker(data, environ=environ) as worker:
+        rows = [observation_row(f"record {at}", created_at_epoch=at) for at in range(1, 300)]
+        worker.quick.send(calls.import_batch(make_batch(rows)))
+        wait_for(lambda: complete(worker, 299))
+        worker.process.send_signal(signal.SIGTERM)
+        worker.wait()
+    for file in (data / "vectors").rglob("*"):
+        if file.is_file() and file.suffix in (".sqlite3", ".bin"):
+            file.write_bytes(file.read_bytes()[:100])
+    with running_worker(data, environ=environ) as worker:
+        assert search(worker, "record 17").hits
+        wait_for(lambda: complete(worker, 299) and status(worker).chroma == "ready")
+        assert status(worker).documents == 2 * 299
+
+
+def test_the_port_is_open_before_the_model_is_loaded(tmp_path: Path) -> None:
+    """R072."""
+    worker = start_worker(tmp_path / "memory", environ=MEANING)
+    try:
+        wait_for(worker.ready)
+        page = search(worker, "anything")
+        assert page.degraded in (Degraded.INDEX_STARTING, None)
+    finally:
+        worker.process.kill()
+        worker.wait()
+
+
+def test_wrong_settings_are_named(tmp_path: Path) -> None:
+    worker = start_worker(tmp_path / "memory", environ={"CLAUDE_MEM_CHROMA_MODE": "cloudy"})
+    assert worker.wait() == 2
+    assert "CLAUDE_MEM_CHROMA_MODE" in worker.stderr and "local or remote" in worker.stderr
