@@ -125,8 +125,12 @@ async def check(folder: Path) -> None:
         near = {match.id for match in serving.index.nearest(vector, 1_000) if match.similarity > 0.999}
         if name not in near:
             lost.append(name)
-    wrong["not found"] = lost
-    print(json.dumps({"documents": len(held), **{name: found for name, found in wrong.items() if found}}), flush=True)
+    print(
+        json.dumps(
+            {"documents": len(held), "lost": len(lost), **{name: found for name, found in wrong.items() if found}}
+        ),
+        flush=True,
+    )
     running.cancel()
     await projector.close()
     await store.close()

@@ -18,13 +18,15 @@ ROUNDS = int(os.environ.get("CLAUDE_MEM_TEST_KILLS", "4"))
 _MODULE = (sys.executable, "-P", "-m", "tests.e2e.projection_child")
 _ROOT = Path(__file__).parents[2]
 _PATIENCE_S = 150.0
+_SOUGHT = 60
+"""Documents that each round looks for in Chroma by their own text."""
 
 
 def test_killed_at_any_moment_every_record_is_there_once_and_no_deleted_one(tmp_path: Path) -> None:
     pytest.importorskip("chromadb")
     chance = random.Random(os.environ.get("CLAUDE_MEM_TEST_SEED", "kill"))
     environ = os.environ | {"PYTHONPATH": str(_ROOT)}
-    documents = 0
+    documents = lost = 0
     for turn in range(ROUNDS):
         command = (*_MODULE, "write", str(tmp_path), str(turn))
         with subprocess.Popen(command, cwd=_ROOT, env=environ, stdout=subprocess.PIPE) as process:
@@ -45,6 +47,8 @@ def test_killed_at_any_moment_every_record_is_there_once_and_no_deleted_one(tmp_
         )
         assert checked.returncode == 0, checked.stderr.decode()[-3_000:]
         found = json.loads(checked.stdout.splitlines()[-1])
-        documents = found.pop("documents")
+        documents, lost = found.pop("documents"), lost + found.pop("lost")
         assert found == {}, f"round {turn}: {found}"
     assert documents > 400
+    # Chroma's graph loses sight of a few vectors where many were written over; the exact comparison does not.
+    assert lost <= ROUNDS * _SOUGHT * 0.02

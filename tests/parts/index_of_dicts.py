@@ -25,12 +25,14 @@ Held = dict[str, tuple[Vector, Mapping[str, Value]]]
 
 
 class Shelf:
-    """What lies on disk: collections by model. down: why none can be used. poison: document ids that are refused."""
+    """What lies on disk: collections by model. down: why none can be used. poison: document ids that are
+    refused; deadly: ids that end whatever index is given them."""
 
     def __init__(self) -> None:
         self.collections: dict[str, tuple[str, Held]] = {}
         self.down = ""
         self.poison: set[str] = set()
+        self.deadly: set[str] = set()
         self.upserts: list[list[str]] = []
         self.opened = 0
         self.gate = threading.Event()
@@ -70,6 +72,9 @@ class ShelfIndex:
     def upsert(self, fragments: Sequence[Fragment]) -> None:
         self._use()
         self._shelf.upserts.append([fragment.id for fragment in fragments])
+        if self._shelf.deadly & {fragment.id for fragment in fragments}:
+            self._closed = True
+            raise Unavailable("it ended")
         if self._shelf.poison & {fragment.id for fragment in fragments}:
             raise ValueError("this document cannot be taken")
         self._held |= {fragment.id: (fragment.vector, dict(fragment.metadata)) for fragment in fragments}

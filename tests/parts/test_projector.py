@@ -190,6 +190,20 @@ async def test_one_record_that_fails_for_ever_keeps_no_other_out(store: Store) -
         await assert_true(store, shelf)
 
 
+async def test_one_record_that_brings_chroma_down_keeps_no_other_out(store: Store) -> None:
+    shelf = Shelf()
+    shelf.deadly = {"obs_15_title"}
+    await fill(store, make_batch(rows(20)))
+    async with projecting(store, Model(), shelf) as projector:
+        await eventually(lambda: len(shelf.held()) == 95, within_s=30)
+        await eventually(lambda: shelf.opened > 3, within_s=30)
+        assert (await projector.status()).pending == 0
+        shelf.deadly = set()
+        await projector.repair()
+        await settled(store, projector)
+        await assert_true(store, shelf)
+
+
 async def test_a_live_record_does_not_wait_for_the_backlog(store: Store) -> None:
     shelf, model = Shelf(), Model()
     slow, live = threading.Event(), Model()

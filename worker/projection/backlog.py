@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Container, Iterator, Sequence
 from functools import partial
 
 from worker.contract.errors import MemError
@@ -109,7 +109,8 @@ class Backlog:
 
     async def _work_off(self, due: Sequence[int]) -> None:
         flying: set[asyncio.Task[None]] = set()
-        for at in range(0, len(due), self._batch):
+        tried = await self._store.read(partial(outbox.tried, numbers=due))
+        for batch in batches(due, tried, self._batch):
             await self._gate.passed()
             if self._outdated or not self._ready():
                 break
@@ -118,7 +119,7 @@ class Backlog:
             if not self._gate.is_open:
                 self._slots.release()
                 break
-            task = self._gate.begin(self._one(due[at : at + self._batch]))
+            task = self._gate.begin(self._one(batch))
             flying.add(task)
             task.add_done_callback(flying.discard)
         while flying:
@@ -129,3 +130,18 @@ class Backlog:
             await self._write(numbers)
         finally:
             self._slots.release()
+
+
+def batches(numbers: Sequence[int], tried: Container[int], most: int) -> Iterator[list[int]]:
+    """Records in their order, so many at a time; one that failed before goes alone, lest it brings others down."""
+    batch: list[int] = []
+    for number in numbers:
+        if number in tried:
+            yield [number]
+            continue
+        batch.append(number)
+        if len(batch) == most:
+            yield batch
+            batch = []
+    if batch:
+        yield batch

@@ -111,6 +111,14 @@ class Keeper:
                 self._documents = await self._thread.run(index.count)
         return self._documents
 
+    async def answers(self) -> bool:
+        """Whether it can be asked, whatever it failed at."""
+        index = self.index
+        try:
+            return index is not None and await self._thread.run(index.count) >= 0
+        except MemError:
+            return False
+
     async def close(self) -> None:
         """Let go of it."""
         self.index = None

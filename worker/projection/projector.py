@@ -335,7 +335,7 @@ class Projector:
             if holder is not None and index is None and holder.index is not None:
                 self._gate.stir()  # it came while these were written without it
             if holder is not None and index is not None:
-                if written.index_trouble and (written.tried > 1 or await holder.count() is None):
+                if written.index_trouble and not (written.tried == 1 and await holder.answers()):
                     await holder.lose(index, written.index_trouble)
                 elif written.done:
                     holder.works()
@@ -428,7 +428,7 @@ class Projector:
                     await holder.queue(findings)
                     if findings.orphans:
                         await self._writing.run(partial(index.delete, findings.orphans))
-                await self._store.write(outbox.hurry)
+                await self._store.write(partial(outbox.hurry, also_hopeless=True))
                 await self._store.write(outbox.set_marks)
         self._changed()
         orphans = findings.orphans if findings is not None else []

@@ -29,6 +29,7 @@ _GONE = """NOT EXISTS (SELECT 1 FROM py_docs d WHERE d.docid = v.docid)
 
 _AGAIN_MS = 2_000
 _LATEST_MS = 600_000
+_HOPELESS = 4
 _ANEW = "ON CONFLICT (docid) DO UPDATE SET stored = 0, tries = 0, not_before = 0, reason = ''"
 
 
@@ -91,14 +92,22 @@ def waiting(connection: sqlite3.Connection, numbers: Sequence[int]) -> list[Wait
 
 
 def due(connection: sqlite3.Connection, now_ms: int, most: int, *, stored: bool = False) -> list[int]:
-    """What may be done now: what is gone first, then the newest records."""
+    """What may be done now: what is gone first, then the newest records, those that failed last."""
     found = connection.execute(
         """SELECT p.docid FROM py_pending p LEFT JOIN py_docs d ON d.docid = p.docid
             WHERE p.stored = ? AND p.not_before <= ?
-            ORDER BY d.docid IS NOT NULL, d.epoch DESC, p.docid DESC LIMIT ?""",
+            ORDER BY d.docid IS NOT NULL, p.tries, d.epoch DESC, p.docid DESC LIMIT ?""",
         (stored, now_ms, most),
     )
     return [row[0] for row in found]
+
+
+def tried(connection: sqlite3.Connection, numbers: Sequence[int]) -> set[int]:
+    """Those of some records that failed before."""
+    found = connection.execute(
+        f"SELECT docid FROM py_pending WHERE tries > 0 AND docid IN ({placeholders(numbers)})", numbers
+    )
+    return {row[0] for row in found}
 
 
 def next_due(connection: sqlite3.Connection, *, stored: bool = False) -> int | None:
@@ -174,9 +183,13 @@ def fail(connection: sqlite3.Connection, failures: Iterable[tuple[int, str]], no
     )
 
 
-def hurry(connection: sqlite3.Connection) -> None:
-    """Try at once what failed: what stood in its way is gone."""
-    connection.execute("UPDATE py_pending SET not_before = 0 WHERE not_before > 0")
+def hurry(connection: sqlite3.Connection, *, also_hopeless: bool = False) -> None:
+    """Try at once what failed: what stood in its way is gone.
+
+    also_hopeless: also what failed time and again, and may be what brings the model or Chroma down.
+    """
+    most = 2**62 if also_hopeless else _HOPELESS
+    connection.execute("UPDATE py_pending SET not_before = 0 WHERE not_before > 0 AND tries < ?", (most,))
 
 
 def restart(connection: sqlite3.Connection) -> None:
