@@ -16,7 +16,7 @@ import msgspec
 import uvicorn
 from starlette.applications import Starlette
 
-from worker import log, owner
+from worker import heap, log, owner
 from worker.api import port
 from worker.api.app import build
 from worker.api.connection import Connection
@@ -101,6 +101,7 @@ def serve(settings: Settings) -> None:
     Errors: ``Unavailable`` with the reason when it cannot start, ``Conflict`` when another has its data directory.
     """
     os.umask(0o077)
+    heap.share()
     listening = port.listen(settings)
     with contextlib.closing(listening), owner.sole(settings.data_dir, settings.port):
         successor_wanted = asyncio.run(_serve(settings, listening))

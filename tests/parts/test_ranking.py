@@ -132,3 +132,22 @@ def test_other_expressions_are_left_to_fts5() -> None:
     assert ranking.parts_of('"a" OR "b"* OR "c d"') == ['"a"', '"b"*', '"c d"']
     for match in ("", '"a"', '("a b") AND ("a b" OR "c")', '"a" OR'):
         assert ranking.parts_of(match) == []
+
+
+@pytest.mark.parametrize("order", [Order.DATE_DESC, Order.DATE_ASC])
+@pytest.mark.parametrize("query", [SearchQuery(), SearchQuery(project="shop"), SearchQuery(kinds=(RecordKind.PROMPT,))])
+def test_pages_in_whatever_order_they_are_asked_for_are_pieces_of_the_whole_list(
+    database: Database, monkeypatch: pytest.MonkeyPatch, order: Order, query: SearchQuery
+) -> None:
+    monkeypatch.setattr(listing, "_STEP", 10)
+    where = filters.condition(query)
+
+    def page(limit: int, offset: int) -> list[RecordKey]:
+        return database.read_now(
+            lambda connection: listing.listing(connection, where, order=order, limit=limit, offset=offset)
+        )
+
+    whole = page(1000, 0)
+    assert len(whole) > 50
+    for offset in (9, 10, 45, len(whole) - 1, 0, 31, 5000, 20):
+        assert page(7, offset) == whole[offset : offset + 7]

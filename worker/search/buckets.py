@@ -28,8 +28,14 @@ def grain_for(width_ms: int, zone: dt.tzinfo | None = None) -> int:
 def fold(counts: Iterable[tuple[int, int]], width_ms: int, zone: dt.tzinfo | None = None) -> tuple[Bucket, ...]:
     """(epoch ms, records) of a fine grain to buckets in local time: a day is 23 or 25 hours where clocks change."""
     folded: dict[int, int] = {}
+    # What surely lies in the bucket of the one before need not be reckoned: a day of any zone has 22 hours or more, and
+    # some weeks lack a day.
+    sure = width_ms - (2 * _HOUR if width_ms == _DAY else 26 * _HOUR) if width_ms >= _DAY else 0
+    start = until = 0
     for epoch, count in counts:
-        start = start_of(epoch, width_ms, zone)
+        if not start <= epoch < until:
+            start = start_of(epoch, width_ms, zone)
+            until = start + sure
         folded[start] = folded.get(start, 0) + count
     return tuple(Bucket(start, folded[start]) for start in sorted(folded))
 
