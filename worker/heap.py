@@ -1,20 +1,17 @@
-"""Where the memory comes from: one heap for all threads.
+"""What this process asks of the C library's heap: that freed memory goes back to the system.
 
-Of itself the C library gives each thread a heap of its own and keeps in each what was once needed; with the threads
-that read and write that is a sixth of all that the worker holds.
+By itself glibc lets its thresholds grow with the largest piece ever freed, up to 32 MB, and keeps that much: measured
+with the default model, 240 MB resident after long texts, 165 MB so, for 5 to 10 % more CPU a text.
 """
 
+import contextlib
 import ctypes
-import sys
 
-_ARENA_MAX = -8
-"""`M_ARENA_MAX` of glibc's `mallopt`."""
+_TRIM_THRESHOLD = -1
+_BYTES = 2 * 2**20
 
 
-def share() -> None:
-    """Have threads that start from now on share one heap, where the C library can be told so."""
-    if not sys.platform.startswith("linux"):
-        return
-    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
-    if mallopt is not None:
-        mallopt(_ARENA_MAX, 1)
+def give_back() -> None:
+    """From now on; where the C library is another one, nothing is changed."""
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).mallopt(_TRIM_THRESHOLD, _BYTES)
