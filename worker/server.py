@@ -101,7 +101,7 @@ def serve(settings: Settings) -> None:
     Errors: ``Unavailable`` with the reason when it cannot start, ``Conflict`` when another has its data directory.
     """
     os.umask(0o077)
-    heap.share()
+    heap.be_frugal()
     listening = port.listen(settings)
     with contextlib.closing(listening), owner.sole(settings.data_dir, settings.port):
         successor_wanted = asyncio.run(_serve(settings, listening))
