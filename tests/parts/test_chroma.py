@@ -2,6 +2,7 @@
 
 import os
 import random
+import re
 import resource
 import shutil
 import signal
@@ -507,3 +508,29 @@ def test_on_a_full_disk_nothing_is_put_aside(built: Built, tmp_path: Path, monke
     with pytest.raises(Unavailable, match="the disk is full"):
         open_in(path)
     assert folder.broken(path / SHAPE.name) == []
+
+
+def test_what_the_environment_says_to_chroma_leads_nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    monkeypatch.setenv("PERSIST_DIRECTORY", str(elsewhere))
+    monkeypatch.setenv("IS_PERSISTENT", "false")
+    monkeypatch.setenv("CHROMA_API_IMPL", "chromadb.api.fastapi.FastAPI")
+    monkeypatch.setenv("CHROMA_DB_IMPL", "duckdb")
+    monkeypatch.setenv("CHROMA_OTEL_COLLECTION_ENDPOINT", "http://127.0.0.1:1")
+    index = open_in(tmp_path / "vectors")
+    index.upsert(fragments(vectors(3)))
+    index.close()
+    assert one(tmp_path / "vectors", "chroma.sqlite3").stat().st_size
+    assert not elsewhere.exists()
+
+
+def test_a_name_for_each_model_and_store() -> None:
+    shapes = [
+        Shape(model, dimension, of)
+        for model in ("a/b", "a b", "../..", "模型", "", "x" * 600)
+        for dimension in (2, 3)
+        for of in ("", "one")
+    ]
+    found = {shape.name for shape in shapes}
+    assert len(found) == len(shapes)
+    assert all(re.fullmatch(r"claude-mem-[a-z0-9][a-z0-9-]{1,60}[a-z0-9]", name) for name in found)
