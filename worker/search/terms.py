@@ -34,6 +34,11 @@ _SENTENCE = 5
 """Telling words beside a phrase that make a sentence of it."""
 
 
+def is_common(word: str) -> bool:
+    """Whether a search word is one of those that tell little."""
+    return word in _COMMON
+
+
 def terms(text: str) -> tuple[str, ...]:
     """The words that are looked for, without repetition, in the order typed; at most 64."""
     found = list(dict.fromkeys(analysis.words(text, run_ends=False)))

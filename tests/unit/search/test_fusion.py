@@ -1,10 +1,12 @@
 import math
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from worker.search.fusion import (
+    FLOOR,
     RECENCY,
     RECENCY_WINDOW_DAYS,
     Candidate,
@@ -19,15 +21,15 @@ DAY = 86_400_000
 SCORES = st.none() | st.floats(0, 50)
 COSINES = st.none() | st.floats(-1, 1)
 CANDIDATES = st.lists(
-    st.builds(Candidate, st.integers(1, 10**9), st.integers(0, NOW), SCORES, COSINES, COSINES),
+    st.builds(Candidate, st.integers(1, 10**9), st.integers(0, NOW), SCORES, COSINES, COSINES, COSINES),
     max_size=30,
     unique_by=lambda each: each.docid,
 )
 KEYS = st.lists(st.integers(0, 20), unique=True)
 
 
-def order(*candidates: Candidate, cjk: bool = False, now: int | None = None) -> list[int]:
-    return [each.candidate.docid for each in fuse(candidates, cjk=cjk, now_epoch_ms=now)]
+def order(*candidates: Candidate, cjk: bool = False, words: int = 8) -> list[int]:
+    return [each.candidate.docid for each in fuse(candidates, cjk=cjk, words=words)]
 
 
 def test_nothing_is_made_of_nothing() -> None:
@@ -39,7 +41,50 @@ def test_what_both_engines_like_is_before_what_one_likes() -> None:
     words = Candidate(2, 0, 10.0, 0.1, 0.1)
     meaning = Candidate(3, 0, None, 0.6, 0.6)
     neither = Candidate(4, 0, 1.0, 0.1, 0.1)
-    assert order(neither, meaning, words, both) == [1, 2, 3, 4]
+    assert order(neither, meaning, words, both, words=12) == [1, 2, 3, 4]
+
+
+def test_the_more_words_a_question_has_the_more_they_weigh() -> None:
+    words, meaning, other = Candidate(1, 0, 9.0, 0.1, 0.1), Candidate(2, 0, 1.0, 0.6, 0.6), Candidate(3, 0, 1.0, 0, 0)
+    assert order(words, meaning, other, words=3) == [2, 1, 3]
+    assert order(words, meaning, other, words=12) == [1, 2, 3]
+    assert order(words, meaning, other, words=12) == order(words, meaning, other, words=99)
+
+
+def test_a_record_without_vectors_stands_where_its_words_put_it() -> None:
+    near, far = Candidate(1, 0, 3.0, 0.6, 0.6), Candidate(3, 0, 1.0, 0.1, 0.1)
+    assert order(near, Candidate(2, 0, 6.0), far) == [2, 1, 3]
+    assert order(near, Candidate(2, 0, 2.0), far) == [1, 2, 3]
+
+
+def test_the_fewer_have_vectors_the_less_meaning_weighs() -> None:
+    dark = [Candidate(n, 0, n / 10) for n in range(10, 19)]
+    near = Candidate(1, 0, None, 0.9, 0.9)
+    assert order(*dark, near, Candidate(2, 0, 0.9, 0.1, 0.1), words=3)[0] == 18
+    lit = [Candidate(n, 0, n / 10, 0.1, 0.1) for n in range(10, 19)]
+    assert order(*lit, near, words=3)[0] == 1
+
+
+def test_tokens_settle_the_order_of_the_head() -> None:
+    first, second = Candidate(1, 0, 5.0, 0.5, 0.5), Candidate(2, 0, 4.9, 0.5, 0.5)
+    behind = Candidate(3, 0, 1.0, 0.1, 0.1)
+    assert order(first, second, behind) == [1, 2, 3]
+    assert order(replace(first, tokens=0.2), replace(second, tokens=0.6), behind) == [2, 1, 3]
+
+
+@pytest.mark.parametrize(
+    ("candidate", "shown"),
+    [
+        (Candidate(1, 0, 0.01), True),
+        (Candidate(1, 0, 0.01, 0.0, 0.0), True),
+        (Candidate(1, 0, None, FLOOR, 0.0), True),
+        (Candidate(1, 0, None, 0.0, FLOOR), True),
+        (Candidate(1, 0, None, FLOOR - 0.01, FLOOR - 0.01), False),
+        (Candidate(1, 0), False),
+    ],
+)
+def test_what_is_far_off_and_has_no_word_is_not_shown(candidate: Candidate, shown: bool) -> None:
+    assert candidate.is_shown is shown
 
 
 def test_without_words_the_order_is_that_of_meaning() -> None:
@@ -60,13 +105,21 @@ def test_of_equals_the_newer_is_first() -> None:
     assert order(Candidate(1, NOW - DAY, 3.0), Candidate(2, NOW, 3.0), Candidate(3, NOW, 3.0)) == [3, 2, 1]
 
 
-@given(CANDIDATES, st.booleans(), st.none() | st.just(NOW))
-def test_every_candidate_comes_once_and_scores_fall(candidates: list[Candidate], cjk: bool, now: int | None) -> None:
-    fused = fuse(candidates, cjk=cjk, now_epoch_ms=now)
+@given(CANDIDATES, st.booleans(), st.integers(0, 40), st.none() | st.just(NOW))
+def test_every_candidate_comes_once_and_scores_fall(
+    candidates: list[Candidate], cjk: bool, words: int, now: int | None
+) -> None:
+    fused = fuse(candidates, cjk=cjk, words=words, now_epoch_ms=now)
     assert sorted(each.candidate.docid for each in fused) == sorted(each.docid for each in candidates)
     scores = [each.score for each in fused]
     assert all(map(math.isfinite, scores))
     assert scores == sorted(scores, reverse=True)
+
+
+@given(st.lists(st.integers(0, 500), unique=True, max_size=30), st.integers(1, 20))
+def test_without_any_vectors_the_order_is_the_words_own(scores: list[int], words: int) -> None:
+    found = order(*(Candidate(score, 0, score / 10) for score in scores), words=words)
+    assert found == sorted(scores, reverse=True)
 
 
 @given(CANDIDATES)
