@@ -1,7 +1,7 @@
 PY := .venv/bin/python
 STAMP := .venv/.installed
 
-.PHONY: tui test lint check fix bench soak quality snapshots
+.PHONY: tui test lint check fix bench bench-meaning soak quality snapshots
 
 tui: $(STAMP)
 	.venv/bin/claude-mem tui
@@ -23,6 +23,9 @@ fix: $(STAMP)
 
 bench: $(STAMP)
 	$(PY) -m pytest tests/bench/test_search_speed.py -m bench -s
+
+bench-meaning: $(STAMP)
+	$(PY) -m pytest tests/bench/test_meaning_speed.py -m bench -s
 
 soak: $(STAMP)
 	$(PY) -m pytest tests/bench/test_soak.py -m bench -s
