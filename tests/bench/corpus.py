@@ -12,7 +12,7 @@ _COMMON_TEXT = """
 cache token session index queue buffer router parser worker schema lock socket handler lexer cursor snapshot
 retry timeout header cookie shard replica ledger payload secret policy quota bucket lease leader
 """
-_COMMON = _COMMON_TEXT.split()
+COMMON = _COMMON_TEXT.split()
 _PER_SESSION = 10
 
 
@@ -21,7 +21,7 @@ def words(count: int, random_: random.Random) -> list[str]:
     made = ("".join(parts) for parts in itertools.product(_SYLLABLES, repeat=3))
     rare = list(itertools.islice(made, count))
     random_.shuffle(rare)
-    return _COMMON + rare
+    return COMMON + rare
 
 
 def batches(records: int, seed: int = 7) -> Iterator[ImportBatch]:
