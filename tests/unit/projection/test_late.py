@@ -1,0 +1,65 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from worker.projection.embed import Matrix
+from worker.projection.late import nearness, packed, telling
+
+
+def vectors(seed: int, count: int, dimension: int) -> Matrix:
+    made = np.random.default_rng(seed).normal(size=(count, dimension)).astype(np.float32)
+    unit: Matrix = made / np.linalg.norm(made, axis=1, keepdims=True)
+    return unit
+
+
+@given(st.integers(0, 10**6), st.sampled_from([8, 12, 384]), st.lists(st.integers(1, 5), min_size=1, max_size=6))
+def test_it_is_the_mean_of_the_best_cosines_with_the_signs(seed: int, dimension: int, lengths: list[int]) -> None:
+    question = vectors(seed, 4, dimension)
+    weights = [0.0, 1.0, 0.5, 3.0]
+    records = {number: vectors(seed + 1 + number, length, dimension) for number, length in enumerate(lengths)}
+    found = nearness(question, weights, {number: packed(tokens) for number, tokens in records.items()})
+    assert list(found) == list(records)
+    for number, tokens in records.items():
+        signs = np.where(tokens > 0, 1.0, -1.0) / np.sqrt(dimension)
+        best = (signs @ question.T).max(axis=0)
+        assert found[number] == pytest.approx(np.average(best, weights=weights), abs=1e-5)
+
+
+def test_the_record_with_the_same_tokens_is_the_nearest() -> None:
+    question = vectors(1, 5, 384)
+    records = {7: packed(vectors(2, 80, 384)), 3: packed(np.vstack((vectors(4, 40, 384), question)))}
+    found = nearness(question, [1.0] * 5, records)
+    assert found[3] > 0.7 > found[7]
+
+
+def test_a_packed_token_takes_a_bit_for_each_number() -> None:
+    assert len(packed(vectors(1, 75, 384))) == 75 * 48
+
+
+def test_the_length_of_a_token_vector_does_not_matter() -> None:
+    tokens = vectors(1, 3, 16)
+    assert packed(tokens) == packed(tokens * 9)
+
+
+@pytest.mark.parametrize("weights", [[0.0, 0.0], []])
+def test_a_question_that_says_nothing_is_near_to_nothing(weights: list[float]) -> None:
+    assert nearness(vectors(1, len(weights), 16), weights, {1: packed(vectors(2, 3, 16))}) == {}
+
+
+def test_what_is_broken_or_empty_is_left_out() -> None:
+    records = {1: packed(vectors(2, 3, 16)), 2: b"", 3: b"abc"}
+    assert list(nearness(vectors(1, 1, 16), [1.0], records)) == [1]
+
+
+@pytest.mark.parametrize(
+    ("tokens", "kept"),
+    [
+        ([], []),
+        (["the", "cache", ",", "##s", "The"], [False, True, False, True, False]),
+        (["the", "."], [True, True]),
+        (["小", "。"], [True, False]),
+    ],
+)
+def test_what_is_kept_of_a_record(tokens: list[str], kept: list[bool]) -> None:
+    assert telling(tokens, frozenset(["the"]).__contains__) == kept

@@ -1,0 +1,49 @@
+"""Pure: questions and records compared token by token, from one bit a number.
+
+For each token of a question the nearest token of the record counts, weighed by how rare its word is. The model has made
+the vectors of a record's tokens anyway when it made the record's own. Their signs alone rank as well as the numbers do
+(chats 76.4 of 76.5, developers' questions 82.9 of 82.7), and words that tell nothing need not be kept: 75 tokens and
+3.6 KB a record, where float16 would take 130 KB and 64 principal components a byte each, which rank worse, 4.8 KB.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from worker.projection.embed import Matrix
+
+
+def telling(tokens: Sequence[str], is_common: Callable[[str], bool]) -> list[bool]:
+    """Which tokens of a record are worth keeping: those with a letter or digit that are no common word; all, where
+    none is. tokens: as the model spells them, without those that it puts around a text."""
+    found = [any(map(str.isalnum, token)) and not is_common(token.lower()) for token in tokens]
+    return found if any(found) else [True] * len(found)
+
+
+def packed(tokens: Matrix) -> bytes:
+    """The signs of token vectors, 48 bytes for each of 384 numbers. tokens: [n, dimension], of any length."""
+    return np.packbits(tokens > 0, axis=1).tobytes()
+
+
+def nearness(question: Matrix, weights: Sequence[float], records: Mapping[int, bytes]) -> dict[int, float]:
+    """How near the tokens of a question are to those of each record: a mean of cosines, larger is nearer.
+
+    question: [n, dimension], rows of unit length; weights: of its tokens (``emphasis``). records: what ``packed`` gave.
+    Records of another length are left out; so are all, where no token weighs anything.
+    """
+    width = -(-question.shape[1] // 8)
+    whole = {number: signs for number, signs in records.items() if signs and len(signs) % width == 0}
+    share = np.asarray(weights, np.float32)
+    total = float(share.sum())
+    if not whole or total <= 0:
+        return {}
+    told = share > 0
+    asked, share = question[told], share[told] / total
+    raw = np.frombuffer(b"".join(whole.values()), np.uint8).reshape(-1, width)
+    ones: NDArray[np.float32] = np.unpackbits(raw, axis=1, count=question.shape[1]).astype(np.float32)
+    # A sign is 2 × bit - 1, and the length of a vector of signs is the root of its dimension.
+    cosines = (2 * (ones @ asked.T) - asked.sum(axis=1)) / np.sqrt(question.shape[1])
+    counts = np.array([len(signs) // width for signs in whole.values()])
+    nearest = np.maximum.reduceat(cosines, np.cumsum(counts) - counts, axis=0)
+    return dict(zip(whole, (nearest @ share).tolist(), strict=True))
