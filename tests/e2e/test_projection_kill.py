@@ -51,4 +51,4 @@ def test_killed_at_any_moment_every_record_is_there_once_and_no_deleted_one(tmp_
         assert found == {}, f"round {turn}: {found}"
     assert documents > 400
     # Chroma's graph loses sight of a few vectors where many were written over; the exact comparison does not.
-    assert lost <= ROUNDS * _SOUGHT * 0.02
+    assert lost <= ROUNDS * _SOUGHT * 0.05

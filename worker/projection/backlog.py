@@ -115,6 +115,9 @@ class Backlog:
             if self._outdated or not self._ready():
                 break
             await self._courtesy.make_way()
+            if tried:
+                # One that brings Chroma down would take down what goes beside it too.
+                await _landed(flying)
             await self._slots.acquire()
             if not self._gate.is_open:
                 self._slots.release()
@@ -122,14 +125,18 @@ class Backlog:
             task = self._gate.begin(self._one(batch))
             flying.add(task)
             task.add_done_callback(flying.discard)
-        while flying:
-            await asyncio.wait(tuple(flying))
+        await _landed(flying)
 
     async def _one(self, numbers: Sequence[int]) -> None:
         try:
             await self._write(numbers)
         finally:
             self._slots.release()
+
+
+async def _landed(flying: set[asyncio.Task[None]]) -> None:
+    while flying:
+        await asyncio.wait(tuple(flying))
 
 
 def batches(numbers: Sequence[int], tried: Container[int], most: int) -> Iterator[list[int]]:

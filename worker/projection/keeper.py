@@ -88,6 +88,7 @@ class Keeper:
     async def drop(self) -> None:
         """Delete it with all that it holds, and begin an empty one. Errors: ``Unavailable``."""
         index, self.index = self.index, None
+        self.told = "opening"
         self._changed()
         try:
             if index is not None:

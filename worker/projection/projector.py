@@ -16,10 +16,10 @@ from itertools import islice
 from worker.contract.errors import MemError, Unavailable
 from worker.contract.index import IndexFaults, IndexState, IndexStatus
 from worker.contract.search import Degraded
-from worker.projection import documents, keeper
-from worker.projection.audit import audit, example
+from worker.projection import documents, keeper, mending
 from worker.projection.backlog import Backlog, Courtesy
 from worker.projection.embed import Embedder
+from worker.projection.former import Former, adopt, hand_over
 from worker.projection.gate import Gate
 from worker.projection.keeper import Keeper
 from worker.projection.opening import OpenIndex
@@ -44,12 +44,7 @@ _MOST_LAG = 1_000
 """Chroma is asked while it lacks at most so many records; a search can compare those one by one."""
 _REPORT_S = 1.0
 _CLOSE_S = 1.5
-_COMPARED = 20_000
-_QUEUED = 5_000
-_DROPPED = 500
-_EXAMPLES = 100
 
-_SERVING = "vectors_serving"
 _PAUSED = "vectors_paused"
 
 Report = Callable[[IndexStatus], None]
@@ -92,10 +87,8 @@ class Projector:
             clock=clock,
         )  # fmt: skip
         self._model: Model | None = None
-        self._former: Model | None = None
+        self._former: Former | None = None
         self._keeper: Keeper | None = None
-        self._former_keeper: Keeper | None = None
-        self._former_task: asyncio.Task[None] | None = None
         self._trouble = ""
         self._written = 0
         self._paused = False
@@ -105,7 +98,6 @@ class Projector:
         self._moved = asyncio.Event()
         self._running: asyncio.Task[None] | None = None
         self._tasks: asyncio.TaskGroup | None = None
-        self._replaced = ""
         store.feed.subscribe(self._heard)
 
     def serving(self) -> Serving | Degraded:
@@ -114,11 +106,15 @@ class Projector:
         Of the records that Chroma lacks meanwhile (``outbox.unwritten``) there are at most ``_MOST_LAG`` when an
         index is given.
         """
-        model, holder = (self._former, self._former_keeper) if self._former else (self._model, self._keeper)
-        if model is None:
+        former = self._former
+        if former is not None and former.model is not None:
+            model, holder = former.model, former.keeper
+        elif self._model is not None:
+            model, holder = self._model, self._keeper
+        else:
             return Degraded.INDEX_FAILED if self._trouble else Degraded.INDEX_STARTING
-        asks = holder is not None and (holder is self._former_keeper or holder.lag <= _MOST_LAG)
-        return Serving(model.embedder, model.name, holder.index if holder is not None and asks else None, self._written)
+        index = holder.index if holder is not None and holder.lag <= _MOST_LAG else None
+        return Serving(model.embedder, model.name, index, self._written)
 
     def busy(self) -> None:
         """A question is being answered: the backlog makes way for a moment; from any thread."""
@@ -153,7 +149,7 @@ class Projector:
     async def _close_index(self) -> bool:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_CLOSE_S):
-                for holder in (self._keeper, self._former_keeper):
+                for holder in (self._keeper, self._former.keeper if self._former is not None else None):
                     if holder is not None:
                         await holder.close()
         return await self._writing.close(0.1)
@@ -170,7 +166,8 @@ class Projector:
 
     async def status(self, *, covered: bool = True) -> IndexStatus:
         """How far the index is. covered: with how much of each project, which takes longer."""
-        model, former = self._model, self._former
+        model = self._model
+        former = self._former.model if self._former is not None else None
         name = model.name if model is not None else await self._store.read(partial(outbox.noted, name=outbox.MODEL))
         records, embedded, pending, failed, lag, reason = await self._store.read(partial(_counted, model=name))
         rate = self._rate.per_s(time.monotonic())
@@ -198,11 +195,13 @@ class Projector:
 
     async def verify(self) -> IndexFaults:
         """Hold all records against their vectors and these against Chroma; nothing is changed."""
-        return await self._compare(repairs=False)
+        async with self._gate.alone():
+            return await mending.compare(self._store, self._known(), self._keeper, self._writing, repairs=False)
 
     async def repair(self) -> IndexFaults:
         """The same, and have everything written that is missing or old, and removed what belongs to no record."""
-        return await self._compare(repairs=True)
+        async with self._gate.alone():
+            return await mending.compare(self._store, self._known(), self._keeper, self._writing, repairs=True)
 
     async def rebuild(self, *, reembed: bool = False) -> None:
         """Begin Chroma's collection anew and fill it from the vectors that are kept; reembed: throw these away too.
@@ -212,10 +211,7 @@ class Projector:
         model = self._known()
         async with self._gate.alone():
             if reembed:
-                while rows := await self._store.read(partial(vectors.of_model, model=model.name, most=_DROPPED)):
-                    await self._store.write(partial(vectors.drop, ids=rows))
-                await self._store.write(outbox.restart)
-                await self._plan(model.name)
+                await mending.drop_all(self._store, model.name)
             if self._keeper is not None:
                 await self._keeper.drop()
         self._moved.set()
@@ -237,54 +233,35 @@ class Projector:
     async def _prepare(self) -> None:
         """What is to be done before the first write."""
         model = self._known()
-        former = await self._store.write(partial(_adopt, model=model.name))
+        serving = await self._store.write(partial(adopt, model=model.name))
         self._set_paused(bool(await self._store.read(partial(outbox.noted, name=_PAUSED))))
-        await self._drop_others({model.name, former})
-        await self._plan(model.name)
+        await mending.drop_others(self._store, {model.name, serving})
+        await mending.plan(self._store, model.name)
         if self._open_index is None:
             await keeper.forget(self._store)
             await self._store.write(outbox.drop_waiting_for_index)
-        if former != model.name:
-            self._replaced = former
-            await self._revive(former)
+        if serving != model.name:
+            self._former = Former(serving)
+            await self._revive(self._former)
         self._planned = True
 
-    async def _plan(self, model: str) -> None:
-        """Queue every record whose vectors are not of its seal, and what is left of records that are gone.
-
-        All are looked at, not those above the marks alone: it takes 0.2 s for 100,000, and then a gap, lost marks or
-        lost tables need no care of their own.
-        """
-        after: int | None = -1
-        while after is not None:
-            behind, after = await self._store.read(partial(outbox.behind, model=model, after=after, most=_COMPARED))
-            await self._queue(behind)
-        await self._queue(await self._store.read(outbox.left_over))
-        await self._store.write(outbox.set_marks)
-
-    async def _queue(self, numbers: Sequence[int]) -> None:
-        for at in range(0, len(numbers), _QUEUED):
-            await self._store.write(partial(outbox.queue, numbers=numbers[at : at + _QUEUED]))
-
-    async def _revive(self, former: str) -> None:
+    async def _revive(self, former: Former) -> None:
         """Have the vectors of before answer, if their model can be loaded."""
-        name, dimension, _ = former.rsplit("/", 2)
-        model = self._known()
-        if name == model.embedder.name and int(dimension) == model.embedder.dimension:
-            embedder = model.embedder
-        elif self._open_former is not None:
-            try:
-                embedder = await self._live.run(partial(self._open_former, name))
-            except (MemError, OSError) as error:
-                _log.warning("the model %s cannot be loaded any more: %s", name, error)
-                return
-        else:
+        present = self._known().embedder
+        if (former.embedder_name, former.dimension) == (present.name, present.dimension):
+            embedder = present
+        elif self._open_former is None:
             return
-        self._former = Model(former, embedder)
-        if self._open_index is not None:
-            self._former_keeper = self._keeps(self._former, self._open_index, mends=False)
-            if self._tasks is not None:
-                self._former_task = self._tasks.create_task(self._former_keeper.run())
+        else:
+            try:
+                embedder = await self._live.run(partial(self._open_former, former.embedder_name))
+            except (MemError, OSError) as error:
+                _log.warning("the model %s cannot be loaded any more: %s", former.embedder_name, error)
+                return
+        former.model = Model(former.name, embedder)
+        if self._open_index is not None and self._tasks is not None:
+            former.keeper = self._keeps(former.model, self._open_index, mends=False)
+            former.keeping = self._tasks.create_task(former.keeper.run())
 
     def _keeps(self, model: Model, open_index: Callable[[str, int], OpenIndex], *, mends: bool) -> Keeper:
         return Keeper(
@@ -357,31 +334,18 @@ class Projector:
     async def _settle(self) -> None:
         """Nothing is to be done now: if another model was to be replaced, it is."""
         self._moved.set()
-        if not self._replaced or await self._store.read(outbox.untried):
+        former = self._former
+        if former is None or await self._store.read(outbox.untried):
             return
         await self._measure()
         if self._keeper is not None and self._keeper.index is not None and self._keeper.lag:
             return
-        replaced, self._replaced = self._replaced, ""
         model = self._known()
-        await self._store.write(partial(outbox.write_note, name=_SERVING, value=model.name))
+        await self._store.write(partial(hand_over, model=model.name))
         _log.info("answers by meaning come from %s from now on", model.name)
         self._former = None
-        if self._former_task is not None:
-            self._former_task.cancel()
-        if self._former_keeper is not None:
-            await self._former_keeper.close()
-        self._former_task = self._former_keeper = None
-        if self._open_index is not None:
-            with contextlib.suppress(MemError):
-                await self._writing.run(partial(_discard, self._open_index, replaced))
-        await self._drop_others({model.name})
-
-    async def _drop_others(self, models: set[str]) -> None:
-        """Throw away the vectors of all models but some."""
-        wanted = sorted(models)
-        while rows := await self._store.read(partial(vectors.others, serving=wanted, most=_DROPPED)):
-            await self._store.write(partial(vectors.drop, ids=rows))
+        await former.end(self._open_index, self._writing)
+        await mending.drop_others(self._store, {model.name})
 
     async def _patiently(self, work: Callable[[], Awaitable[None]]) -> None:
         """Do a work on the store, tried until it can be done."""
@@ -401,47 +365,6 @@ class Projector:
             with contextlib.suppress(MemError):
                 self._report(await self.status(covered=False))
             await asyncio.sleep(_REPORT_S)
-
-    # Mending.
-
-    async def _compare(self, *, repairs: bool) -> IndexFaults:
-        model = self._known()
-        async with self._gate.alone():
-            stale: list[int] = []
-            after: int | None = -1
-            while after is not None:
-                found, after = await self._store.read(
-                    partial(outbox.behind, model=model.name, after=after, most=_COMPARED)
-                )
-                stale += found
-            stale += await self._store.read(
-                partial(vectors.damaged, model=model.name, dimension=model.embedder.dimension)
-            )
-            left = await self._store.read(outbox.left_over)
-            records, _ = await self._store.read(partial(vectors.counts, model=model.name))
-            holder = self._keeper
-            index = holder.index if holder is not None else None
-            findings = None if index is None else await audit(self._store, model.name, index, self._writing)
-            if repairs:
-                await self._queue(stale + left)
-                if findings is not None and holder is not None and index is not None:
-                    await holder.queue(findings)
-                    if findings.orphans:
-                        await self._writing.run(partial(index.delete, findings.orphans))
-                await self._store.write(partial(outbox.hurry, also_hopeless=True))
-                await self._store.write(outbox.set_marks)
-        self._changed()
-        orphans = findings.orphans if findings is not None else []
-        incomplete = findings.incomplete if findings is not None else {}
-        examples = [example(number) for number in (*stale, *incomplete)] + orphans
-        return IndexFaults(
-            checked=records,
-            missing=sum(incomplete.values()),
-            orphans=len(orphans) + len(left),
-            stale=len(stale),
-            examples=tuple(examples[:_EXAMPLES]),
-            repaired=repairs,
-        )
 
     # Small things.
 
@@ -476,23 +399,6 @@ class Projector:
     def _changed(self) -> None:
         self._gate.stir()
         self._moved.set()
-
-
-def _adopt(connection: Connection, model: str) -> str:
-    """Vectors are made by a model from now on; the model that answers meanwhile."""
-    noted = outbox.noted(connection, outbox.MODEL)
-    serving = outbox.noted(connection, _SERVING) or noted or model
-    if noted != model:
-        outbox.write_note(connection, outbox.MODEL, model)
-        outbox.write_note(connection, _SERVING, serving)
-        outbox.restart(connection)
-    return serving
-
-
-def _discard(open_index: Callable[[str, int], OpenIndex], model: str) -> None:
-    """Delete the collection of a model that answers no more."""
-    _, dimension, _ = model.rsplit("/", 2)
-    open_index(model, int(dimension)).drop()
 
 
 def _counted(connection: Connection, model: str) -> tuple[int, int, int, int, int, str]:
