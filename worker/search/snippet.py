@@ -12,6 +12,8 @@ from worker.store import analysis
 
 _WIDTH = 160
 _LEAD = 40
+_LONGEST_KEPT = 64
+"""Characters of a piece whose stems are kept; longer ones do not come again."""
 _SCANNED = 20_000
 """Characters of a field that are looked through; a match further on is not worth the wait."""
 
@@ -51,9 +53,18 @@ class Highlighter:
         return Snippet(beginning, self.spans(beginning))
 
     def _found(self, text: str) -> Iterator[tuple[int, int]]:
+        plain = text.replace("…", " ")  # ours, where something was left out
+        if plain.isascii() and self._prefix is None:
+            yield from (piece.span() for piece in analysis.ascii_pieces(plain) if self._has(piece.group()))
+            return
         for start, end, words in analysis.pieces(text):
             if any(_stem(word) in self._stems or self._begins(word) for word in words):
                 yield start, end
+
+    def _has(self, piece: str) -> bool:
+        return not self._stems.isdisjoint(
+            _stems(piece) if len(piece) <= _LONGEST_KEPT else map(_stem, analysis.words(piece))
+        )
 
     def _begins(self, word: str) -> bool:
         return self._prefix is not None and word.startswith(self._prefix)
@@ -91,6 +102,12 @@ def _cut(text: str, at: int) -> str:
     return ("…" if start else "") + " ".join(piece.split()) + ("" if ended else "…")
 
 
-@functools.lru_cache(maxsize=20_000)
+@functools.lru_cache(maxsize=8_192)
+def _stems(piece: str) -> tuple[str, ...]:
+    """The stems of a piece's words. Texts have the same ones again and again."""
+    return tuple(map(_stem, analysis.words(piece)))
+
+
+@functools.lru_cache(maxsize=8_192)
 def _stem(word: str) -> str:
     return str(snowballstemmer.stemmer("porter").stemWord(word)) if word.isascii() else word

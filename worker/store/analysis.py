@@ -123,6 +123,11 @@ def is_unspaced(character: str) -> bool:
     return _UNSPACED_CHARACTER.fullmatch(character) is not None
 
 
+def ascii_pieces(text: str) -> Iterator[re.Match[str]]:
+    """The pieces of ASCII text, whose words ``words`` gives."""
+    return _ASCII_PIECE.finditer(text)
+
+
 def pieces(text: str) -> Iterator[tuple[int, int, tuple[str, ...]]]:
     """What stands where: (start, end, its search words), in characters of the text as given.
 
