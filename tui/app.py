@@ -13,23 +13,23 @@ from textual.worker import Worker, WorkerState
 from tui import messages, styles
 from tui.cells.glyphs import ASCII
 from tui.cells.look import Look
+from tui.deeds.asking import Asking
 from tui.gateway import Gateway
 from tui.screens import themes
+from tui.screens.drawn import DrawnScreen
 from tui.screens.guide import GuideScreen
 from tui.screens.record import RecordScreen
+from tui.screens.score import ScoreScreen
 from tui.screens.workspace import Workspace
 from tui.state import facts, wishes
 from tui.state.facts import Fact
 from tui.state.model import Ask, Link, View, ViewState
-from tui.state.needs import NeedList, NeedPages, NeedRecord, NeedTrack, missing_pages, needs
+from tui.state.needs import NeedRecord, NeedTrack
 from tui.state.store import Store
 from worker.contract.query import parse
 from worker.contract.settings import Settings
 
 P = ParamSpec("P")
-PAUSE_S = 0.07
-"""Typing, and a moving cursor, rest this long before the worker is asked."""
-_SLOW_S = 0.3
 _FLUSH_S = 0.25
 _ENDS = (signal.SIGTERM, signal.SIGHUP)
 
@@ -52,7 +52,7 @@ class MemoryApp(App[None]):
         self._settings = settings
         self._look = look
         self._open_gateway = open_gateway
-        self._gateway = open_gateway(settings)
+        self.asking = Asking(self, open_gateway(settings))
         self._news = 0
         self._queued: int | None = None
         self._flush_waits = False
@@ -69,6 +69,15 @@ class MemoryApp(App[None]):
     def state(self) -> ViewState:
         """What is shown."""
         return self.store.state
+
+    @property
+    def columns(self) -> int:
+        """Cells of a line of the screen."""
+        return self.size.width
+
+    @property
+    def _gateway(self) -> Gateway:
+        return self.asking.gateway
 
     def on_load(self) -> None:
         """Leave by the door on these signals, before the terminal is taken over: it is given back as it was."""
@@ -118,27 +127,24 @@ class MemoryApp(App[None]):
 
     def _changed(self, before: ViewState, state: ViewState) -> None:
         for screen in self.screen_stack:
-            if isinstance(screen, Workspace | RecordScreen | GuideScreen):
+            if isinstance(screen, DrawnScreen):
                 screen.show(state)
-        if not self._gateway.ready:
-            return
-        for need in needs(before, state):
-            match need:
-                case NeedList():
-                    self._run("list", self._list, need)
-                case NeedPages():
-                    self._load_pages()
-                case NeedRecord():
-                    self._run("preview", self._preview, need)
-                case NeedTrack():
-                    self._run("track", self._track, need)
+        self.asking.changed(before, state)
 
-    def _run(self, group: str, work: Callable[P, Awaitable[None]], *args: P.args, **kwargs: P.kwargs) -> None:
+    def background(self, group: str, work: Callable[P, Awaitable[None]], *args: P.args, **kwargs: P.kwargs) -> None:
         """Work in the background, instead of what was going on in the group.
 
         The call is made by the worker: made here, it would be left over when another comes before it has begun.
         """
         self.run_worker(partial(work, *args, **kwargs), group=group, exclusive=True, exit_on_error=False)
+
+    def busy(self, group: str) -> bool:
+        """Whether work of the group is going on."""
+        return any(worker.group == group and worker.is_running for worker in self.workers)
+
+    def later(self, pause_s: float, act: Callable[[], None]) -> Callable[[], None]:
+        """Act after a pause, unless what is given back is called before."""
+        return self.set_timer(pause_s, act).stop
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         """A fault of our own is said, not hidden, and what was typed stays."""
@@ -147,14 +153,14 @@ class MemoryApp(App[None]):
             self.faults.append(error)
             self.log.error(f"{event.worker.group}: {error!r}")
             reason = f"internal fault: {error!r}"
-            if event.worker.group == "list" and self.state.waiting:
+            if event.worker.group == "list" and (self.state.waiting or self.state.merging):
                 self.tell(facts.ListFailed(self.state.seq, reason))
             self.say(reason)
 
     # Questions to the gateway
 
     def _link_up(self) -> None:
-        self._run("link", self._link)
+        self.background("link", self._link)
 
     async def _link(self) -> None:
         self.tell(facts.Starting())
@@ -183,44 +189,6 @@ class MemoryApp(App[None]):
         self.tell(facts.News(news, self._queued))
         if first:
             self._refresh()
-
-    async def _list(self, need: NeedList) -> None:
-        if need.typed:
-            await asyncio.sleep(PAUSE_S)
-        slow = self.set_timer(_SLOW_S, lambda: self.tell(facts.StillWaiting(need.seq)))
-        try:
-            fact = await self._gateway.listed(need)
-        finally:
-            slow.stop()
-        self.tell(fact)
-        if isinstance(fact, facts.Listed):
-            # More than there are cells: the worker rounds the width of a bucket up, to days, weeks or months.
-            buckets = max(40, min(2 * self.size.width, 240))
-            faceted = await self._gateway.faceted(need.seq, need.ask, buckets)
-            if faceted is not None:
-                self.tell(faceted)
-
-    def _load_pages(self) -> None:
-        if not any(worker.group == "pages" and worker.is_running for worker in self.workers):
-            self._run("pages", self._pages)
-
-    async def _pages(self) -> None:
-        """What is missing on the screen, as long as something is; a fast scroll is followed, not caught up with."""
-        while missing := missing_pages(self.state):
-            state = self.state
-            fact = await self._gateway.paged(state.seq, state.ask, missing[0])
-            self.tell(fact)
-            if isinstance(fact, facts.ListFailed):
-                return
-
-    async def _preview(self, need: NeedRecord) -> None:
-        await asyncio.sleep(PAUSE_S)
-        self.tell(await self._gateway.opened(need.entry.key, need.entry))
-        for key in need.neighbours:
-            await self._gateway.opened(key)
-
-    async def _track(self, need: NeedTrack) -> None:
-        self.tell(await self._gateway.tracked(need))
 
     # Intents
 
@@ -273,20 +241,17 @@ class MemoryApp(App[None]):
             self.say("nothing to open here")
             return
         if self.state.shown_key != entry.key:
-            self._run("preview", self._open_now, NeedRecord(entry, ()))
+            self.asking.open_now(NeedRecord(entry, ()))
         self.push_screen(RecordScreen(self._look, self.state))
-
-    async def _open_now(self, need: NeedRecord) -> None:
-        self.tell(await self._gateway.opened(need.entry.key, need.entry))
 
     def _want_swap(self) -> None:
         if self.state.view is View.TIMELINE:
-            self._run("track", self._leave_timeline)
+            self.background("track", self._leave_timeline)
         elif self.state.entry is None:
             self.say("no record here to show the timeline around")
         else:
             key = self.state.entry.key
-            self._run("track", self._track, NeedTrack(key, key, self.state.ask.project))
+            self.asking.track(NeedTrack(key, key, self.state.ask.project))
 
     async def _leave_timeline(self) -> None:
         state, entry = self.state, self.state.entry
@@ -311,18 +276,15 @@ class MemoryApp(App[None]):
             return
         self._gateway.forget()
         self.tell(facts.Refreshed())
-        self._run("count", self._count)
-
-    async def _count(self) -> None:
-        self.tell(await self._gateway.counted())
+        self.asking.count()
 
     def _want_demo(self) -> None:
         if self._settings.demo:
             self.say("started with --demo; start without it for your own memory")
         elif self.state.demo:
-            self._run("switch", self._switch, self._settings)
+            self.background("switch", self._switch, self._settings)
         elif self.state.empty_memory:
-            self._run("switch", self._switch, self._settings.for_demo())
+            self.background("switch", self._switch, self._settings.for_demo())
         else:
             self.say("your memory is not empty; `claude-mem tui --demo` opens the demo beside it")
 
@@ -330,7 +292,7 @@ class MemoryApp(App[None]):
         for group in ("link", "list", "pages", "preview", "track", "count"):
             self.workers.cancel_group(self, group)
         await self._gateway.close()
-        self._gateway = self._open_gateway(settings)
+        self.asking.gateway = self._open_gateway(settings)
         self.tell(facts.Switched(str(settings.database), settings.demo))
         self.workspace.search.box.value = ""
         self.workspace.hits.focus()
@@ -342,6 +304,12 @@ class MemoryApp(App[None]):
     def _want_guide(self) -> None:
         if not isinstance(self.screen, GuideScreen):
             self.push_screen(GuideScreen(self._look.glyphs, self.state))
+
+    def _want_score(self) -> None:
+        if self.state.entry is None:
+            self.say("no record here to show the score of")
+        elif not isinstance(self.screen, ScoreScreen):
+            self.push_screen(ScoreScreen(self._look, self.state))
 
     def _want_back(self) -> None:
         if isinstance(self.screen, Workspace):

@@ -20,7 +20,7 @@ from worker.contract.calls import Call
 from worker.contract.errors import Invalid, MemError, NotFound
 from worker.contract.events import StreamEvent
 from worker.contract.records import Record, RecordKey, RecordKind
-from worker.contract.search import Entry, SearchPage, SearchQuery, TimelineQuery
+from worker.contract.search import Entry, Mode, SearchPage, SearchQuery, TimelineQuery
 from worker.contract.settings import Settings
 
 T = TypeVar("T")
@@ -130,25 +130,26 @@ class Gateway:
         held = stats.database
         return facts.Counted(Counts(held.observations, held.summaries, held.prompts))
 
-    async def listed(self, need: NeedList) -> Fact:
+    async def listed(self, need: NeedList, *, words_only: bool = False) -> Fact:
         """The first page of an answer, and the one that holds the record to keep, if it can be found."""
+        mode = Mode.KEYWORD if words_only else None
         try:
-            page = await self._page(need.ask, 0)
+            page = await self._page(need.ask, 0, mode)
             pages: dict[int, tuple[Entry, ...]] = {0: page.hits}
             focus = _row(pages, need.focus)
             if need.focus is not None and focus is None and page.total > PAGE:
-                focus = await self._locate(need, need.focus, page, pages)
+                focus = await self._locate(need, need.focus, page, pages, mode)
         except MemError as error:
             return facts.ListFailed(need.seq, error.message, misread=isinstance(error, Invalid))
-        return facts.Listed(need.seq, page, pages, focus)
+        return facts.Listed(need.seq, page, pages, focus, words_only)
 
-    async def paged(self, seq: int, ask: Ask, number: int) -> Fact:
+    async def paged(self, seq: int, ask: Ask, number: int, *, words_only: bool = False) -> Fact:
         """One more page."""
         try:
-            page = await self._page(ask, number)
+            page = await self._page(ask, number, Mode.KEYWORD if words_only else None)
         except MemError as error:
             return facts.ListFailed(seq, error.message)
-        return facts.Paged(seq, number, page.hits, page.total)
+        return facts.Paged(seq, number, page.hits, page.total, words_only)
 
     async def faceted(self, seq: int, ask: Ask, buckets: int) -> Fact | None:
         """What the set is made of; None if that cannot be told (the list itself says why)."""
@@ -181,11 +182,10 @@ class Gateway:
         return facts.Tracked(need.anchor, need.middle, timeline, depth)
 
     async def row_of(self, ask: Ask, entry: Entry) -> int | None:
-        """The row of a record in the answer to a question without words; None if it is not there."""
-        if not ask.bare:
-            return None
+        """The row of a record in the answer to a question in order of time; None if it is not there."""
         try:
-            return await self._seek(ask, entry, await self._rank(ask, entry), {})
+            near = await self._place(ask, entry)
+            return await self._seek(ask, entry, near, {}, None) if near is not None else None
         except MemError:
             return None
 
@@ -228,30 +228,46 @@ class Gateway:
             case RecordKind.PROMPT:
                 return await self._send(calls.prompt(key.id))
 
-    async def _page(self, ask: Ask, number: int) -> SearchPage:
-        return await self._send(calls.search(_query(ask, limit=PAGE, offset=number * PAGE)))
+    async def _page(self, ask: Ask, number: int, mode: Mode | None) -> SearchPage:
+        return await self._send(calls.search(_query(ask, limit=PAGE, offset=number * PAGE, mode=mode)))
 
     async def _locate(
-        self, need: NeedList, focus: Entry, page: SearchPage, pages: dict[int, tuple[Entry, ...]]
+        self,
+        need: NeedList,
+        focus: Entry,
+        page: SearchPage,
+        pages: dict[int, tuple[Entry, ...]],
+        mode: Mode | None,
     ) -> int | None:
-        if need.ask.bare:
-            return await self._seek(need.ask, focus, await self._rank(need.ask, focus), pages)
-        if need.near is None:
+        near = await self._place(need.ask, focus)
+        near = near if near is not None else need.near
+        if near is None:
             return None
-        return await self._seek(need.ask, focus, min(need.near, page.total - 1), pages)
+        return await self._seek(need.ask, focus, min(near, page.total - 1), pages, mode)
 
-    async def _rank(self, ask: Ask, entry: Entry) -> int:
-        """The row of a record in a list that is newest first: how many are as new as it or newer."""
-        query = _query(ask, limit=1, since_epoch_ms=entry.created_at_epoch)
+    async def _place(self, ask: Ask, entry: Entry) -> int | None:
+        """The row of a record in a list in order of time, or one near it; None in another order.
+
+        Newest first it is how many are as new as the record or newer; oldest first, how many are as old or older.
+        """
+        at = entry.created_at_epoch
+        if ask.newest_first:
+            query = _query(ask, limit=1, since_epoch_ms=at)
+        elif ask.oldest_first:
+            query = _query(ask, limit=1, until_epoch_ms=at)
+        else:
+            return None
         return max(0, (await self._send(calls.search(query))).total - 1)
 
-    async def _seek(self, ask: Ask, entry: Entry, near: int, pages: dict[int, tuple[Entry, ...]]) -> int | None:
+    async def _seek(
+        self, ask: Ask, entry: Entry, near: int, pages: dict[int, tuple[Entry, ...]], mode: Mode | None
+    ) -> int | None:
         """Look for a record on the page of row ``near`` and on its neighbours."""
         middle = near // PAGE
         close = 1 if near % PAGE >= PAGE // 2 else -1
         for number in (middle, middle + close, middle - close):
             if number >= 0 and number not in pages:
-                pages[number] = (await self._page(ask, number)).hits
+                pages[number] = (await self._page(ask, number, mode)).hits
             if (row := _row(pages, entry)) is not None:
                 return row
         return None
@@ -271,8 +287,16 @@ def _row(pages: dict[int, tuple[Entry, ...]], entry: Entry | None) -> int | None
     )
 
 
-def _query(ask: Ask, *, limit: int = 20, offset: int = 0, since_epoch_ms: int | None = None) -> SearchQuery:
+def _query(
+    ask: Ask,
+    *,
+    limit: int = 20,
+    offset: int = 0,
+    since_epoch_ms: int | None = None,
+    until_epoch_ms: int | None = None,
+    mode: Mode | None = None,
+) -> SearchQuery:
     return SearchQuery(
-        text=ask.text, kinds=ask.kinds, project=ask.project, limit=limit, offset=offset, typing=not ask.final,
-        since_epoch_ms=since_epoch_ms,
+        text=ask.text, kinds=ask.kinds, project=ask.project, order=ask.order, limit=limit, offset=offset,
+        typing=not ask.final, since_epoch_ms=since_epoch_ms, until_epoch_ms=until_epoch_ms, mode=mode,
     )  # fmt: skip

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 
 from tui.state.model import Link, View, ViewState
 
-BOX, LIST, PREVIEW, RECORD, GUIDE, ANYWHERE = "box", "list", "preview", "record", "guide", "anywhere"
+BOX, LIST, PREVIEW, RECORD, GUIDE, SHEET = "box", "list", "preview", "record", "guide", "sheet"
+PAGES = (LIST, PREVIEW, RECORD, GUIDE, SHEET)
+"""Where there are lines to go up and down."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,18 +50,22 @@ KEYMAP = (
     Action("search", ("slash",), (LIST, PREVIEW), "search", "go to the search box", at_once=True),
     Action("leave_box", ("down", "enter"), (BOX,), "to the hits", "from the search box to the hits", at_once=True),
     Action("clear", ("escape",), (BOX,), "clear", "empty the search box, then leave it"),
-    Action("down", ("j", "down"), (LIST, PREVIEW, RECORD, GUIDE), "down", "one down"),
-    Action("up", ("k", "up"), (LIST, PREVIEW, RECORD, GUIDE), "up", "one up"),
-    Action("page_down", ("pagedown", "space"), (LIST, PREVIEW, RECORD, GUIDE), "page", "a screenful down"),
-    Action("page_up", ("pageup", "b"), (LIST, PREVIEW, RECORD, GUIDE), "page", "a screenful up"),
-    Action("top", ("g", "home"), (LIST, PREVIEW, RECORD, GUIDE), "top", "to the top; brings in what is new"),
-    Action("bottom", ("G", "end"), (LIST, PREVIEW, RECORD, GUIDE), "bottom", "to the end"),
+    Action("down", ("j", "down"), PAGES, "down", "one down"),
+    Action("up", ("k", "up"), PAGES, "up", "one up"),
+    Action("page_down", ("pagedown", "J"), PAGES, "page", "a screenful down"),
+    Action("page_up", ("pageup", "K"), PAGES, "page", "a screenful up"),
+    Action("top", ("g", "home"), PAGES, "top", "to the top; brings in what is new"),
+    Action("bottom", ("G", "end"), PAGES, "bottom", "to the end"),
     Action("open", ("enter", "o"), (LIST, PREVIEW), "open", "the whole record on the whole screen"),
     Action("swap", ("i",), (LIST, PREVIEW), "timeline", "what came before and after; again for the list"),
     Action("earlier", ("h", "comma", "left"), (LIST, PREVIEW, RECORD), "earlier", "one event back in time"),
     Action("later", ("l", "full_stop", "right"), (LIST, PREVIEW, RECORD), "later", "one event on in time"),
     Action("scope", ("s",), (LIST, PREVIEW), "project", "all projects, or only that of the record"),
     Action("kinds", ("t",), (LIST, PREVIEW), "kind", "all kinds, observations, sessions, prompts"),
+    Action(
+        "order", ("O",), (LIST, PREVIEW), "order", "best or newest first, oldest, most to read, most work, best ratio"
+    ),
+    Action("score", ("c",), (LIST, PREVIEW, RECORD), "score", "the score card: why a hit is here, rank by rank"),
     Action("refresh", ("r",), (LIST, PREVIEW, RECORD), "refresh", "bring in what is new; after a failure, try again"),
     Action("demo", ("d",), (LIST, PREVIEW), "demo", "the demo memory, while yours is empty, and back"),
     Action("pane", ("tab",), (BOX, LIST, PREVIEW), "pane", "next pane", at_once=True),
@@ -69,7 +75,7 @@ KEYMAP = (
     Action(
         "back",
         ("q", "escape", "backspace"),
-        (PREVIEW, RECORD, GUIDE),
+        (PREVIEW, RECORD, GUIDE, SHEET),
         "back",
         "close this; from the preview, to the list",
     ),
@@ -85,7 +91,7 @@ KEYMAP = (
 )
 
 GROUPS = (
-    ("Find", (("search",), ("leave_box",), ("clear",), ("scope",), ("kinds",))),
+    ("Find", (("search",), ("leave_box",), ("clear",), ("scope",), ("kinds",), ("order",), ("score",))),
     ("Move", (("down", "up"), ("page_down", "page_up"), ("top",), ("bottom",), ("pane", "pane_back"))),
     ("Read", (("open",), ("swap",), ("earlier", "later"))),
     ("Rest", (("refresh",), ("demo",), ("theme",), ("guide",), ("back",), ("undo",), ("quit",))),
@@ -112,8 +118,10 @@ def footer(place: str, state: ViewState) -> list[tuple[str, str]]:
     """(key, label) of what is worth a key here and now, the most wanted first."""
     if place == GUIDE:
         return _pairs(("back", "close"), ("down", "down"), ("up", "up"))
+    if place == SHEET:
+        return _pairs(("down", "down"), ("up", "up"), ("back", "close"))
     if place == RECORD:
-        in_time = state.view is View.TIMELINE or state.ask.bare
+        in_time = state.view is View.TIMELINE or state.ask.newest_first or state.ask.oldest_first
         steps = ("earlier", "later") if in_time else ("previous hit", "next hit")
         return _pairs(
             ("back", "back"), ("down", "down"), ("page_down", "page"), ("earlier", steps[0]), ("later", steps[1]),

@@ -1,14 +1,17 @@
 """A memory that answers as the worker does, in plain Python: for the fake client and the fake worker alike."""
 
+import datetime as dt
 import itertools
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import msgspec
 
 from worker.contract import calls
 from worker.contract.errors import NotFound
+from worker.contract.query import parse
 from worker.contract.records import (
     Observation,
     Prompt,
@@ -20,7 +23,7 @@ from worker.contract.records import (
     key_of,
     parse_key,
 )
-from worker.contract.search import Bucket, Count, Entry, Facets, Hit, SearchPage, Snippet, Timeline
+from worker.contract.search import Bucket, Count, Degraded, Entry, Facets, Hit, SearchPage, Snippet, Timeline
 from worker.contract.status import PROGRAM, DatabaseStats, Health, Stats, WorkerStats
 from worker.contract.tokens import estimate_tokens
 from worker.contract.when import iso_utc, parse_range
@@ -131,11 +134,15 @@ def _text(record: Record) -> str:
 
 @dataclass
 class Memory:
-    """Records, and the answers about them. asked: every request, in order."""
+    """Records, and the answers about them. asked: every request, in order.
+
+    meant: what is found by meaning, best first, whatever the words; None switches that off.
+    """
 
     records: list[Record] = field(default_factory=list)
     data_dir: str = "/memory"
     asked: list[tuple[str, Params]] = field(default_factory=list)
+    meant: tuple[RecordKey, ...] | None = None
 
     def __post_init__(self) -> None:
         self._sort()
@@ -196,25 +203,43 @@ class Memory:
         raise NotFound(f"no such record: {path}")
 
     def _filtered(self, params: Params) -> list[Record]:
-        words = re.findall(r"\w+", params.get("query", "").lower())
+        said = parse(params.get("query", ""), now_epoch_ms=NOW_MS, zone=dt.UTC, typing="typing" in params)
+        words = re.findall(r"\w+", said.text.lower())
         kinds = params.get("kind", "").split(",") if params.get("kind") else []
-        since = int(params.get("dateStart", 0))
-        return [
+        since = max(int(params.get("dateStart", 0)), said.since_epoch_ms or 0)
+        until = min(int(params.get("dateEnd", 2**53)), said.until_epoch_ms or 2**53)
+        found = [
             record
             for record in self.records
             if (not kinds or key_of(record).kind in kinds)
             and params.get("project") in (None, record.project)
-            and record.created_at_epoch >= since
+            and since <= record.created_at_epoch <= until
+            and (not said.types or _known(record)["type"] in said.types)
+            and (not said.projects or record.project in said.projects)
+            and (not said.concepts or {*said.concepts} & {*items(getattr(record, "concepts", None))})
+            and (not said.sessions or _known(record)["session"] in said.sessions)
+            and (not said.files or any(file in path for path in _files(record) for file in said.files))
             and all(word in self._texts[key_of(record)] for word in words)
         ]
+        return _in_order(found, params.get("orderBy", ""))
 
     def _search(self, params: Params) -> SearchPage:
         found = self._filtered(params)
+        by_words = [key_of(record) for record in found]
+        strategy, degraded = "filter", None
+        meant: tuple[RecordKey, ...] = ()
+        if worded := re.search(r"\w", _words(params)):
+            strategy = "keyword"
+        if worded and "mode" not in params and "orderBy" not in params:
+            degraded = Degraded.INDEX_OFF if self.meant is None else None
+            meant = self.meant or ()
+            strategy = "hybrid" if self.meant is not None else strategy
+            fused = sorted({*by_words, *meant}, key=lambda key: -_worth(by_words, key) - _worth(meant, key))
+            found = [self._by_key[key] for key in fused] if meant else found
         offset, limit = int(params.get("offset", 0)), int(params["limit"])
-        hits = tuple(_hit(record) for record in found[offset : offset + limit])
-        strategy = "keyword" if re.search(r"\w", params.get("query", "")) else "filter"
+        hits = tuple(_hit(record, by_words if worded else (), meant) for record in found[offset : offset + limit])
         return SearchPage(hits=hits, total=len(found), query=params.get("query", ""), offset=offset,
-                          strategy=strategy, took_ms=3.2)  # fmt: skip
+                          strategy=strategy, degraded=degraded, took_ms=3.2)  # fmt: skip
 
     def _facets(self, params: Params) -> Facets:
         found = self._filtered(params)
@@ -226,11 +251,12 @@ class Memory:
         step = next((step for step in steps if span / step < room - 1), DAY_MS * 30)
         groups = itertools.groupby(sorted(time // step for time in times))
         buckets = tuple(Bucket(number * step, len(list(group))) for number, group in groups)
-        types = sorted(str(_known(record)["type"]) for record in found)
+        types = [str(_known(record)["type"]) for record in found]
         return Facets(
-            total=len(found), kinds=(), projects=(), bucket_ms=step, buckets=buckets, first_epoch_ms=first,
-            types=tuple(Count(name, len(list(group))) for name, group in itertools.groupby(types)),
-            last_epoch_ms=last,
+            total=len(found), kinds=(), bucket_ms=step, buckets=buckets, first_epoch_ms=first, types=_counts(types),
+            projects=_counts([record.project or "" for record in found]), last_epoch_ms=last,
+            concepts=_counts([name for record in found for name in items(getattr(record, "concepts", None))])
+            if "withConcepts" in params else (),
         )  # fmt: skip
 
     def _timeline(self, params: Params) -> Timeline:
@@ -244,8 +270,50 @@ class Memory:
         return Timeline(entries=entries, anchor=params["anchor"], anchor_index=index - start)
 
 
-def _hit(record: Record) -> Hit:
-    return Hit(**_known(record), score=0.0, snippet=Snippet(""))  # type: ignore[arg-type]
+def _words(params: Params) -> str:
+    return parse(params.get("query", ""), now_epoch_ms=NOW_MS, zone=dt.UTC, typing=True).text
+
+
+def _counts(values: list[str]) -> tuple[Count, ...]:
+    return tuple(Count(value, count) for value, count in Counter(values).most_common())
+
+
+def _files(record: Record) -> list[str]:
+    columns = ("files_read", "files_modified", "files_edited")
+    return [path for column in columns for path in items(getattr(record, column, None))]
+
+
+def _in_order(found: list[Record], order: str) -> list[Record]:
+    """As asked for; newest first to begin with."""
+    if order == "date_asc":
+        return found[::-1]
+    name, _, way = order.partition("_")
+    figures: dict[str, Callable[[Entry], float]] = {
+        "read": lambda entry: entry.read_tokens,
+        "work": lambda entry: entry.discovery_tokens,
+        "ratio": lambda entry: entry.discovery_tokens / max(entry.read_tokens, 1),
+    }
+    figure = figures.get(name)
+    if figure is None:
+        return found
+    return sorted(found, key=lambda record: figure(entry_of(record)), reverse=way == "desc")
+
+
+def _place(ranking: Sequence[RecordKey], key: RecordKey) -> int | None:
+    return ranking.index(key) + 1 if key in ranking else None
+
+
+def _worth(ranking: Sequence[RecordKey], key: RecordKey) -> float:
+    place = _place(ranking, key)
+    return 1 / (60 + place) if place is not None else 0.0
+
+
+def _hit(record: Record, by_words: Sequence[RecordKey] = (), meant: Sequence[RecordKey] = ()) -> Hit:
+    key = key_of(record)
+    return Hit(
+        **_known(record), score=_worth(by_words, key) + _worth(meant, key), snippet=Snippet(""),  # type: ignore[arg-type]
+        keyword_rank=_place(by_words, key), vector_rank=_place(meant, key),
+    )  # fmt: skip
 
 
 def encoded(value: object) -> bytes:

@@ -15,6 +15,7 @@ from tui.cells.glyphs import UNICODE, Glyphs
 from tui.cells.look import Look
 from tui.gateway import Client, Gateway
 from tui.state.model import ViewState
+from worker.contract import calls
 from worker.contract.calls import Call
 from worker.contract.errors import MemError, Unreachable
 from worker.contract.events import StreamEvent
@@ -26,7 +27,10 @@ SETTINGS = Settings(Path("/memory"), "127.0.0.1", 45999)
 
 
 class FakeClient:
-    """Answers from a memory. hold: answers wait for it. failure: raised instead of an answer."""
+    """Answers from a memory. failure: raised instead of an answer.
+
+    hold: answers wait for it, by the words asked for; `phase two`: what follows the hits by words.
+    """
 
     def __init__(self, memory: Memory) -> None:
         self.memory = memory
@@ -40,7 +44,8 @@ class FakeClient:
         """The answer, through the wire form."""
         params = dict(call.params)
         answer = None if self.failure else self.memory.answer(call.path, params)
-        if (gate := self.hold.get(params.get("query", ""))) is not None:
+        late = call.path == calls.SEARCH and "mode" not in params and params.get("query") and "phase two" in self.hold
+        if (gate := self.hold.get("phase two" if late else params.get("query", ""))) is not None:
             await gate.wait()
         await asyncio.sleep(0)
         if self.failure is not None:

@@ -39,10 +39,100 @@ async def test_typing_searches_once_it_pauses_and_marks_what_was_found() -> None
             await stage.pilot.pause()
         await stage.until(lambda: stage.state.answered is not None and stage.state.answered.text == "parser")
         await stage.settled()
-        assert "625 hits · keyword" in stage.text
+        assert "625 hits · words" in stage.text
         # A busy machine may pause between two keys for as long as a person does.
         asked = searches(stage.memory.asked)
         assert asked[-1] == "parser" and len(asked) <= 3
+
+
+async def test_hits_by_words_at_once_and_those_by_meaning_when_they_come() -> None:
+    async with Stage() as stage:
+        meant = [RecordKey(RecordKind.OBSERVATION, number) for number in (4755, 4733)]
+        stage.memory.meant = (*meant, RecordKey(RecordKind.OBSERVATION, 4769))
+        gate = stage.client.hold["phase two"] = asyncio.Event()
+        await stage.press("slash", *"session", "enter")
+        await stage.until(lambda: "5 hits · words… ·" in stage.text)
+        assert "kw2" in stage.text and "v1" not in stage.text
+        await stage.press("j", "j", "j")
+        here = stage.state.entry
+        gate.set()
+        await stage.until(lambda: "6 hits · words + meaning" in stage.text)
+        assert here is not None and stage.state.entry is not None
+        assert (stage.state.entry.key, stage.state.cursor) == (here.key, 1)
+        assert "kw4 v3" in next(line for line in stage.screen if line.startswith("▌"))
+        assert " v2" in next(line for line in stage.screen if "4733" in line)
+
+
+async def test_a_new_key_ends_both_halves_of_an_answer() -> None:
+    async with Stage() as stage:
+        stage.memory.meant = (RecordKey(RecordKind.OBSERVATION, 4733),)
+        gate = stage.client.hold["phase two"] = asyncio.Event()
+        await stage.press("slash", *"rac")
+        await stage.until(lambda: stage.state.merging)
+        stage.memory.meant = ()
+        await stage.press("e")
+        await stage.until(lambda: stage.state.ask.text == "race" and stage.state.merging)
+        gate.set()
+        await stage.settled()
+        assert "2 hits · words + meaning" in stage.text
+        assert "plan page" not in stage.text
+
+
+async def test_meaning_that_fails_leaves_the_hits_by_words_and_says_so() -> None:
+    async with Stage(size=(120, 36)) as stage:
+        stage.memory.meant = ()
+        gate = stage.client.hold["phase two"] = asyncio.Event()
+        await stage.press("slash", *"race")
+        await stage.until(lambda: stage.state.merging)
+        stage.client.failure = Unavailable("out of breath")
+        gate.set()
+        await stage.until(lambda: "2 hits · words only: out of breath" in stage.text)
+        assert "Refresh token race" in stage.text
+        assert "Search failed" not in stage.text
+
+
+async def test_who_switched_meaning_off_is_asked_for_words_once() -> None:
+    async with Stage() as stage:
+        await stage.press("slash", *"race")
+        await stage.until(lambda: "2 hits · words ·" in stage.text)
+        stage.memory.asked.clear()
+        await stage.press("backspace")
+        await stage.settled()
+        assert searches(stage.memory.asked) == ["rac"]
+
+
+async def test_the_score_card_says_why_a_hit_is_here() -> None:
+    async with Stage() as stage:
+        stage.memory.meant = (RecordKey(RecordKind.OBSERVATION, 4771),)
+        await stage.press("slash", *"session", "enter")
+        await stage.until(lambda: "words + meaning" in stage.text)
+        await stage.settled()
+        await stage.press("g", "c")
+        await stage.until(lambda: "Why it is here" in stage.text)
+        entry = stage.state.entry
+        assert entry is not None
+        assert f"#{entry.key}" in stage.text
+        assert "words     place" in stage.text
+        await stage.press("q", "escape")
+        await stage.settled()
+        await stage.press("c")
+        await stage.until(lambda: "Nothing here is ranked" in stage.text)
+
+
+async def test_o_orders_by_time_and_worth() -> None:
+    async with Stage() as stage:
+        await stage.press("j", "O")
+        await stage.settled()
+        assert "oldest first" in stage.text
+        assert stage.state.entry is not None
+        assert (stage.state.entry.id, stage.state.cursor) == (4817, 121)
+        await stage.press("g")
+        await stage.settled()
+        before = stage.state.entry
+        await stage.press("l")
+        await stage.settled()
+        assert before is not None and stage.state.entry is not None
+        assert stage.state.entry.created_at_epoch >= before.created_at_epoch
 
 
 async def test_a_late_answer_does_not_replace_a_newer_one() -> None:
@@ -66,7 +156,7 @@ async def test_a_slow_answer_is_said_without_moving_anything() -> None:
         await stage.until(lambda: "searching…" in stage.text)
         assert "Refresh token race" in stage.text
         gate.set()
-        await stage.until(lambda: "2 hits · keyword" in stage.text)
+        await stage.until(lambda: "2 hits · words" in stage.text)
 
 
 async def test_the_cursor_stays_on_its_record_when_the_list_is_read_again() -> None:
@@ -277,7 +367,7 @@ async def test_the_first_record_of_all_comes_in_by_itself() -> None:
 
 async def test_no_hits_says_why_and_which_key_helps() -> None:
     async with Stage(project="farm-api") as stage:
-        await stage.press("slash", *"zebra", "enter")
+        await stage.press("slash", *"zebra")
         await stage.until(lambda: "No hits for zebra" in stage.text)
         assert "project farm-api" in stage.text
         await stage.press("enter")

@@ -59,7 +59,7 @@ async def test_brackets_in_troubles_are_shown_as_typed(text: str) -> None:
 
 
 async def test_an_internal_fault_ends_the_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def broken(*args: object) -> Fact:
+    async def broken(*args: object, **named: object) -> Fact:
         raise ValueError("no such thing")
 
     async with Stage(size=(120, 36)) as stage:

@@ -42,7 +42,7 @@ def test_from_nothing_to_a_demo_to_a_dead_worker_and_back(tmp_path: Path) -> Non
         page = quick.send(calls.search(SearchQuery(kinds=(RecordKind.OBSERVATION,), limit=1)))
         word = max(page.hits[0].title.split(), key=len)
         terminal.send("/" + word)
-        terminal.until(lambda text: "keyword" in text and f"❯ {word}" in text)
+        terminal.until(lambda text: "· words" in text and f"❯ {word}" in text)
         terminal.send("\r")
         terminal.send("i")
         terminal.until(lambda text: "timeline around" in text)

@@ -96,7 +96,7 @@ def test_typing_in_a_terminal() -> None:
     with running(rows=500) as terminal:
         terminal.send("/")
         terminal.send("cache")
-        terminal.until(lambda text: "hits · keyword" in text and "❯ cache" in text)
+        terminal.until(lambda text: "hits · words" in text and "❯ cache" in text)
         terminal.send("\x1b")
         terminal.until(lambda text: "500 records" in text)
         terminal.send("\x1b[B")

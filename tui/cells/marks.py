@@ -64,6 +64,18 @@ def work_badge(tokens: int) -> str:
     return compact(tokens) if tokens > 0 else "-"
 
 
+def ratio_badge(read_tokens: int, work_tokens: int, glyphs: Glyphs) -> str:
+    """Work for each token of reading, at most four cells: `8.4×`, `84×`, `2k×`, `-` where the work is not known."""
+    if work_tokens <= 0:
+        return "-"
+    ratio = work_tokens / max(read_tokens, 1)
+    if ratio < 9.95:
+        return f"{ratio:.1f}{glyphs.times}"
+    if ratio < 999.5:
+        return f"{ratio:.0f}{glyphs.times}"
+    return f"{ratio / 1000:.0f}k{glyphs.times}" if ratio < 99_500 else "lots"
+
+
 def grouped(count: int) -> str:
     """`12,480`."""
     return f"{count:,}"

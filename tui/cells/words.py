@@ -5,14 +5,22 @@ from tui.cells.glyphs import Glyphs
 from tui.cells.marks import grouped
 from tui.state.model import Link, View, ViewState
 from worker.contract.records import RecordKind
+from worker.contract.search import Order
 
 _DEGRADED = {
     "no_fulltext": "no text index",
-    "index_starting": "keyword only, index starting",
-    "index_failed": "keyword only, index failed",
-    "index_slow": "keyword only, index slow",
+    "index_starting": "words only, index starting",
+    "index_failed": "words only, index failed",
+    "index_slow": "words only, index slow",
 }
 """Said in place of the strategy, since it is about the answer that stands there."""
+_STRATEGIES = {"keyword": "words", "hybrid": "words + meaning", "semantic": "meaning"}
+_ORDERS = {
+    Order.RELEVANCE: ("newest first", "best first"),
+    Order.DATE_DESC: ("newest first", "newest first"),
+    Order.DATE_ASC: ("oldest first", "oldest first"),
+}
+"""Without words, with words."""
 _SHORT_NOTE = 44
 """Characters that a note may have to stand beside the search box: a span of time with its zone has."""
 _KINDS = {
@@ -49,12 +57,25 @@ def found(state: ViewState, glyphs: Glyphs, *, brief: bool = False, roomy: bool 
     words = not state.answered.bare
     noun = ("hit" if words else "record") + ("" if count == 1 else "s")
     less = _DEGRADED.get(state.degraded, one_line(state.degraded))
-    how = less or (one_line(state.strategy) if words else "newest first")
+    how = less or (strategy(state, glyphs) if words else order(state))
     if brief:
         return dot.join([f"{grouped(count)} {noun}", *([less.rpartition(", ")[2]] if less else [])])
     said = [one_line(note) for note in state.notes if len(note) <= _SHORT_NOTE]
     rest = [how, f"{state.took_ms:.0f} ms"] if roomy or not said else []
     return dot.join([f"{grouped(count)} {noun}", *said, *rest])
+
+
+def strategy(state: ViewState, glyphs: Glyphs) -> str:
+    """By what the hits on the screen were found: `words…` while those by meaning are on their way."""
+    if state.merging:
+        return "words" + glyphs.ellipsis
+    return _STRATEGIES.get(state.strategy, one_line(state.strategy))
+
+
+def order(state: ViewState) -> str:
+    """`newest first`: the order of what is shown."""
+    asked = state.answered or state.ask
+    return _ORDERS[asked.order][not asked.bare]
 
 
 def link(state: ViewState, glyphs: Glyphs) -> tuple[str, str]:

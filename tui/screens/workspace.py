@@ -8,7 +8,7 @@ from textual.containers import Container, Vertical
 from textual.widget import Widget
 
 from tui import keymap, messages
-from tui.cells import row
+from tui.cells import row, words
 from tui.cells.look import Look
 from tui.screens.drawn import DrawnScreen
 from tui.state.model import View, ViewState
@@ -26,8 +26,6 @@ from tui.widgets.status_line import StatusLine
 class Workspace(DrawnScreen):
     """Widgets that show the state; by width and height some of them give way."""
 
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (64, "-stacked"), (110, "-wide")]
-    VERTICAL_BREAKPOINTS = [(0, "-low"), (18, "-short"), (30, "-tall")]
     AUTO_FOCUS = "#hits"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(",".join(action.keys), f"at_once('{action.name}')", action.label, id=f"workspace.{action.name}",
@@ -38,6 +36,7 @@ class Workspace(DrawnScreen):
     def __init__(self, look: Look, state: ViewState) -> None:
         super().__init__(state)
         glyphs = look.glyphs
+        self._dot = glyphs.dot
         self.header = HeaderLine(glyphs)
         self.search = SearchBar(glyphs)
         self.histogram = Histogram(look)
@@ -132,5 +131,5 @@ class Workspace(DrawnScreen):
 
     def _show_head(self) -> None:
         timeline = self.state.view is View.TIMELINE
-        title = self.hits.day if timeline else "title"
+        title = self.hits.day if timeline else f"title {self._dot} {words.order(self.state)}"
         self.head.draw([row.head(self.hits.columns(), order="time" if timeline else "when", title=title)])

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from tui.state.model import Counts
 from worker.contract.records import Record, RecordKey, RecordKind
-from worker.contract.search import Entry, Facets, SearchPage, Timeline
+from worker.contract.search import Entry, Facets, Order, SearchPage, Timeline
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,22 +59,27 @@ class Counted:
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """The answer to a question: pages by number, and the row of the record that was to be kept."""
+    """The answer to a question: pages by number, and the row of the record that was to be kept.
+
+    words_only: the first half of it, found by words; the other follows.
+    """
 
     seq: int
     page: SearchPage
     pages: Mapping[int, tuple[Entry, ...]]
     focus: int | None
+    words_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Paged:
-    """One more page of the same answer. total: as it is by now."""
+    """One more page of the same answer, or of its first half. total: as it is by now."""
 
     seq: int
     number: int
     hits: tuple[Entry, ...]
     total: int
+    words_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +163,13 @@ class Sorted:
 
 
 @dataclass(frozen=True, slots=True)
+class Ordered:
+    """In this order."""
+
+    order: Order
+
+
+@dataclass(frozen=True, slots=True)
 class Refreshed:
     """The list is to be read again. top: the cursor goes to the newest instead of staying on its record."""
 
@@ -205,6 +217,6 @@ class Switched:
 
 Fact = (
     Starting | Connected | Failed | StreamOpen | StreamLost | Resync | News | Counted | Listed | Paged | ListFailed
-    | StillWaiting | Faceted | Opened | OpenFailed | Tracked | TrackFailed | Typed | Scoped | Sorted | Refreshed
-    | Moved | Viewed | ListChosen | Said | Switched
+    | StillWaiting | Faceted | Opened | OpenFailed | Tracked | TrackFailed | Typed | Scoped | Sorted | Ordered
+    | Refreshed | Moved | Viewed | ListChosen | Said | Switched
 )  # fmt: skip

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from worker.contract.records import Record, RecordKey, RecordKind
-from worker.contract.search import Entry, Facets
+from worker.contract.search import Entry, Facets, Order
 
 PAGE = 100
 """Rows in one request: some 40 kB, 10 ms."""
@@ -41,12 +41,28 @@ class Ask:
     text: str = ""
     project: str | None = None
     kinds: tuple[RecordKind, ...] = ()
+    order: Order = Order.RELEVANCE
     final: bool = field(default=False, compare=False)
 
     @property
     def bare(self) -> bool:
         """Whether there are no words, so that the order is newest first."""
         return not any(char.isalnum() for char in self.text)
+
+    @property
+    def by_worth(self) -> bool:
+        """Whether the best hit comes first, so that meaning has a say."""
+        return not self.bare and self.order is Order.RELEVANCE
+
+    @property
+    def oldest_first(self) -> bool:
+        """Whether the list goes on in time."""
+        return self.order is Order.DATE_ASC
+
+    @property
+    def newest_first(self) -> bool:
+        """Whether the list goes back in time."""
+        return self.order is Order.DATE_DESC or (self.bare and self.order is Order.RELEVANCE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +126,8 @@ class ViewState:
 
     seq: number of the last question; answers with another one are late. held: the record the person chose, which a
     new answer keeps the cursor on. viewed: first and last row on the screen. notice: said until the next key.
+    merging: the rows were found by words alone, and those found by meaning are on their way. meaning_off: there is no
+    search by meaning here, so that nobody waits for it.
     home: the project given at the start, for the scope key. visiting: the demo was opened from one's own memory, which
     can be gone back to.
     """
@@ -127,6 +145,8 @@ class ViewState:
     seq: int = 0
     waiting: bool = False
     slow: bool = False
+    merging: bool = False
+    meaning_off: bool = False
     failed: str = ""
     misread: bool = False
     answered: Ask | None = None

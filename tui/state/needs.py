@@ -16,7 +16,8 @@ _EDGE = 12
 class NeedList:
     """Answer this question. focus: the record to keep the cursor on, and the row near which it stood (None: nowhere).
 
-    typed: wait until the typing pauses.
+    typed: wait until the typing pauses. words_first: hits by words at once, the whole answer after them; not for what
+    is shown already, of which a part would be gone for a moment.
     """
 
     seq: int
@@ -24,6 +25,7 @@ class NeedList:
     focus: Entry | None
     near: int | None
     typed: bool
+    words_first: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +59,8 @@ def needs(old: ViewState, new: ViewState) -> list[Need]:
     if new.seq != old.seq and new.waiting:
         same = new.answered == new.ask
         typed = old.ask.text != new.ask.text
-        wanted.append(NeedList(new.seq, new.ask, new.held, new.cursor if same else None, typed))
+        first = not same and new.ask.by_worth and not new.meaning_off
+        wanted.append(NeedList(new.seq, new.ask, new.held, new.cursor if same else None, typed, first))
     if missing_pages(new):
         wanted.append(NeedPages())
     # A new answer asks for the record too: the record may have changed, and if not it is at hand.

@@ -7,13 +7,13 @@ from tui.state import facts
 from tui.state.facts import Fact
 from tui.state.model import PAGE, PAGES_KEPT, Ask, Link, Rows, Track, View, ViewState
 from worker.contract.records import RecordKey
-from worker.contract.search import Entry
+from worker.contract.search import Degraded, Entry
 
 
 def reduce(state: ViewState, fact: Fact) -> ViewState:
     """The state after a fact."""
     match fact:
-        case facts.Typed() | facts.Scoped() | facts.Sorted() | facts.Refreshed():
+        case facts.Typed() | facts.Scoped() | facts.Sorted() | facts.Ordered() | facts.Refreshed():
             return _asked(state, fact)
         case facts.Moved() | facts.Viewed() | facts.ListChosen() | facts.Said() | facts.Switched():
             return _stood(state, fact)
@@ -42,7 +42,7 @@ def _linked(state: ViewState, fact: _Linked) -> ViewState:
         case facts.Starting():
             return replace(state, link=Link.STARTING, trouble="", failed="")
         case facts.Connected():
-            return _again(replace(state, trouble=""))
+            return _again(replace(state, trouble="", meaning_off=False))
         case facts.Failed(reason):
             return replace(state, link=Link.FAILED, trouble=reason, waiting=False)
         case facts.StreamOpen():
@@ -63,10 +63,13 @@ def _linked(state: ViewState, fact: _Linked) -> ViewState:
 def _again(state: ViewState) -> ViewState:
     """The same question once more; the cursor stays on its record."""
     held = state.rows.at(state.cursor) or state.held
-    return replace(state, seq=state.seq + 1, waiting=True, slow=False, failed="", held=held)
+    return replace(state, seq=state.seq + 1, waiting=True, merging=False, slow=False, failed="", held=held)
 
 
-def _asked(state: ViewState, fact: facts.Typed | facts.Scoped | facts.Sorted | facts.Refreshed) -> ViewState:
+_Asked = facts.Typed | facts.Scoped | facts.Sorted | facts.Ordered | facts.Refreshed
+
+
+def _asked(state: ViewState, fact: _Asked) -> ViewState:
     match fact:
         case facts.Typed(text, final):
             ask = replace(state.ask, text=text, final=final)
@@ -76,6 +79,8 @@ def _asked(state: ViewState, fact: facts.Typed | facts.Scoped | facts.Sorted | f
             ask = replace(state.ask, project=project)
         case facts.Sorted(kinds):
             ask = replace(state.ask, kinds=kinds)
+        case facts.Ordered(order):
+            ask = replace(state.ask, order=order)
         case facts.Refreshed(top):
             again = _again(replace(state, fresh=0, view=View.LIST if top else state.view))
             return replace(again, held=None, cursor=0) if top else again
@@ -84,8 +89,9 @@ def _asked(state: ViewState, fact: facts.Typed | facts.Scoped | facts.Sorted | f
     if ask == state.ask:
         return state
     return replace(
-        state, ask=ask, seq=state.seq + 1, waiting=True, slow=False, failed="", notice="", view=View.LIST, fresh=0
-    )
+        state, ask=ask, seq=state.seq + 1, waiting=True, merging=False, slow=False, failed="", notice="",
+        view=View.LIST, fresh=0,
+    )  # fmt: skip
 
 
 def _answered(
@@ -94,15 +100,19 @@ def _answered(
     match fact:
         case facts.Listed(page=page):
             return _listed(state, fact, Rows(page.total, dict(fact.pages)))
+        case facts.Paged(words_only=words_only) if words_only != state.merging:
+            return state  # of the other half of the answer: its rows are in another order
         case facts.Paged(number=number, hits=hits, total=total):
             pages = {**state.rows.pages, number: hits}
             near = state.viewed[0] // PAGE
             kept = sorted(pages, key=lambda known: abs(known - near))[:PAGES_KEPT]
             return replace(state, rows=Rows(total, {known: pages[known] for known in kept}))
+        case facts.ListFailed(reason=reason) if state.merging:
+            return replace(state, merging=False, slow=False, degraded=f"words only: {reason}")
         case facts.ListFailed(reason=reason, misread=misread):
             return replace(state, waiting=False, slow=False, failed=reason, misread=misread)
         case facts.StillWaiting():
-            return replace(state, slow=state.waiting)
+            return replace(state, slow=state.waiting and not state.merging)
         case facts.Faceted(facets=facets):
             return replace(state, facets=facets)
         case _:
@@ -111,16 +121,21 @@ def _answered(
 
 def _listed(state: ViewState, fact: facts.Listed, rows: Rows) -> ViewState:
     same = state.answered == state.ask
-    cursor = fact.focus if fact.focus is not None else (state.cursor if same else 0)
+    focus = fact.focus
+    if state.merging and state.entry is not None and (row := rows.find(state.entry.key)) is not None:
+        focus = row  # the cursor may have moved since the question was put
+    cursor = focus if focus is not None else (state.cursor if same else 0)
     return replace(
         state,
         rows=rows,
         answered=state.ask,
         waiting=False,
+        merging=fact.words_only,
+        meaning_off=state.meaning_off or fact.page.degraded is Degraded.INDEX_OFF,
         slow=False,
         failed="",
         strategy=fact.page.strategy,
-        degraded=str(fact.page.degraded or ""),
+        degraded=str(fact.page.degraded or "") if fact.page.degraded is not Degraded.INDEX_OFF else "",
         took_ms=fact.page.took_ms,
         notes=fact.page.notes,
         cursor=max(0, min(cursor, rows.total - 1)),

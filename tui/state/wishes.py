@@ -4,10 +4,13 @@ from tui.state import facts
 from tui.state.facts import Fact
 from tui.state.model import View, ViewState
 from worker.contract.records import RecordKind
+from worker.contract.search import Order
 
 KINDS: tuple[tuple[RecordKind, ...], ...] = (
     (), (RecordKind.OBSERVATION,), (RecordKind.SUMMARY,), (RecordKind.PROMPT,),
 )  # fmt: skip
+
+ORDERS = (Order.RELEVANCE, Order.DATE_DESC, Order.DATE_ASC)
 
 
 def fulfilled(state: ViewState, action: str, *, whole_record: bool) -> Fact | None:
@@ -28,15 +31,24 @@ def fulfilled(state: ViewState, action: str, *, whole_record: bool) -> Fact | No
             return _scope(state)
         case "kinds":
             return facts.Sorted(KINDS[(KINDS.index(state.ask.kinds) + 1) % len(KINDS)])
+        case "order":
+            return _order(state)
     return None
+
+
+def _order(state: ViewState) -> Fact:
+    """The next order; without words, relevance is newest first, so that one of the two is passed over."""
+    orders = [order for order in ORDERS if not (state.ask.bare and order is Order.DATE_DESC)]
+    here = orders.index(state.ask.order) if state.ask.order in orders else 0
+    return facts.Ordered(orders[(here + 1) % len(orders)])
 
 
 def _step(state: ViewState, way: int, whole_record: bool) -> Fact:
     """One event on in time (or back): down the timeline, up a list that is newest first."""
     in_time = state.view is View.TIMELINE
-    newest_first = not in_time and state.ask.bare
-    if not in_time and not newest_first and not whole_record:
-        return facts.Said("hits are in order of worth, not of time; i opens the timeline")
+    newest_first = not in_time and state.ask.newest_first
+    if not in_time and not newest_first and not state.ask.oldest_first and not whole_record:
+        return facts.Said("the list is not in order of time; i opens the timeline")
     by = -way if newest_first else way
     here = state.track.cursor if in_time and state.track is not None else state.cursor
     count = len(state.track.entries) if in_time and state.track is not None else state.rows.total

@@ -147,7 +147,15 @@ class ResultList(ScrollView, Acts, Painter, can_focus=True):
         return self.get_component_rich_style("result-list--cursor", partial=True)
 
     def _columns(self, room: int) -> row.Columns:
-        return row.columns(room, key=self._key_cells, projects=self._state.ask.project is None)
+        state = self._state
+        asked = state.answered or state.ask
+        return row.columns(
+            room,
+            key=self._key_cells,
+            projects=state.ask.project is None,
+            why=asked.by_worth and not self._timeline,
+            ratio=asked.order.value.startswith("ratio"),
+        )
 
     def _same_rows(self, before: ViewState, state: ViewState) -> bool:
         if before.view != state.view or before.answered != state.answered:

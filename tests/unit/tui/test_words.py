@@ -18,8 +18,8 @@ SHOWN = ViewState(
 @pytest.mark.parametrize(
     ("state", "text"),
     [
-        (SHOWN, "38 hits · keyword · 14 ms"),
-        (replace(SHOWN, rows=Rows(1)), "1 hit · keyword · 14 ms"),
+        (SHOWN, "38 hits · words · 14 ms"),
+        (replace(SHOWN, rows=Rows(1)), "1 hit · words · 14 ms"),
         (replace(SHOWN, slow=True), "searching…"),
         (replace(SHOWN, answered=Ask(), ask=Ask(), rows=Rows(12_480)), "12,480 records · newest first · 14 ms"),
         (ViewState(), ""),
@@ -31,7 +31,7 @@ def test_found(state: ViewState, text: str) -> None:
 
 def test_degraded_is_said() -> None:
     assert words.found(replace(SHOWN, degraded="index_starting"), UNICODE) == (
-        "38 hits · keyword only, index starting · 14 ms"
+        "38 hits · words only, index starting · 14 ms"
     )
     assert words.found(replace(SHOWN, degraded="index_failed"), UNICODE, brief=True) == "38 hits · index failed"
 
@@ -51,12 +51,12 @@ def test_a_question_that_cannot_be_read_is_not_to_be_asked_again() -> None:
 
 def test_how_a_question_was_understood_is_said_beside_the_count() -> None:
     noted = replace(SHOWN, notes=("since 2026-03-04 00:00 CET",))
-    assert words.found(noted, UNICODE) == "38 hits · since 2026-03-04 00:00 CET · keyword · 14 ms"
+    assert words.found(noted, UNICODE) == "38 hits · since 2026-03-04 00:00 CET · words · 14 ms"
     assert words.found(noted, UNICODE, roomy=False) == "38 hits · since 2026-03-04 00:00 CET"
     assert words.found(noted, UNICODE, brief=True) == "38 hits"
     complaint = "since: takes a date (2026-03-10, 3d), so this was looked for as text"
     long = replace(SHOWN, notes=(complaint,))
-    assert words.found(long, UNICODE) == "38 hits · keyword · 14 ms"
+    assert words.found(long, UNICODE) == "38 hits · words · 14 ms"
     assert words.banner(long) == f"{complaint}."
 
 

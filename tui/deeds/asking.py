@@ -1,0 +1,108 @@
+"""Questions to the worker: what the state needs → calls → facts."""
+
+import asyncio
+from dataclasses import replace
+
+from tui.deeds.desk import Desk
+from tui.gateway import Gateway
+from tui.state import facts
+from tui.state.facts import Fact
+from tui.state.model import ViewState
+from tui.state.needs import NeedList, NeedPages, NeedRecord, NeedTrack, missing_pages, needs
+
+PAUSE_S = 0.07
+"""Typing, and a moving cursor, rest this long before the worker is asked."""
+_SLOW_S = 0.3
+
+
+class Asking:
+    """Asks for what a change of the state needs. gateway: replaced when another memory is opened."""
+
+    def __init__(self, desk: Desk, gateway: Gateway) -> None:
+        self._desk = desk
+        self.gateway = gateway
+
+    def changed(self, before: ViewState, state: ViewState) -> None:
+        """Ask for what the state needs now and did not before."""
+        if not self.gateway.ready:
+            return
+        for need in needs(before, state):
+            match need:
+                case NeedList():
+                    self._desk.background("list", self._list, need)
+                case NeedPages():
+                    if not self._desk.busy("pages"):
+                        self._desk.background("pages", self._pages)
+                case NeedRecord():
+                    self._desk.background("preview", self._preview, need)
+                case NeedTrack():
+                    self.track(need)
+
+    def open_now(self, need: NeedRecord) -> None:
+        """Read a record without waiting for the cursor to rest."""
+        self._desk.background("preview", self._open, need)
+
+    def track(self, need: NeedTrack) -> None:
+        """Read the timeline around a record."""
+        self._desk.background("track", self._track, need)
+
+    def count(self) -> None:
+        """Read how much there is."""
+        self._desk.background("count", self._count)
+
+    async def _list(self, need: NeedList) -> None:
+        """The answer; where meaning has a say, that by words first. A newer question ends all of it."""
+        if need.typed:
+            await asyncio.sleep(PAUSE_S)
+        fact = await self._listed(need, words_only=need.words_first)
+        self._desk.tell(fact)
+        if not isinstance(fact, facts.Listed):
+            return
+        async with asyncio.TaskGroup() as both:
+            both.create_task(self._facets(need))
+            if need.words_first:
+                both.create_task(self._merge(need))
+
+    async def _listed(self, need: NeedList, *, words_only: bool) -> Fact:
+        stop = self._desk.later(_SLOW_S, lambda: self._desk.tell(facts.StillWaiting(need.seq)))
+        try:
+            return await self.gateway.listed(need, words_only=words_only)
+        finally:
+            stop()
+
+    async def _merge(self, need: NeedList) -> None:
+        state = self._desk.state
+        kept = replace(need, focus=state.entry, near=state.cursor)
+        self._desk.tell(await self.gateway.listed(kept))
+
+    async def _facets(self, need: NeedList) -> None:
+        # More than there are cells: the worker rounds the width of a bucket up, to days, weeks or months.
+        buckets = max(40, min(2 * self._desk.columns, 240))
+        faceted = await self.gateway.faceted(need.seq, need.ask, buckets)
+        if faceted is not None:
+            self._desk.tell(faceted)
+
+    async def _pages(self) -> None:
+        """What is missing on the screen, as long as something is; a fast scroll is followed, not caught up with."""
+        while missing := missing_pages(self._desk.state):
+            state = self._desk.state
+            fact = await self.gateway.paged(state.seq, state.ask, missing[0], words_only=state.merging)
+            self._desk.tell(fact)
+            if isinstance(fact, facts.ListFailed):
+                return
+
+    async def _preview(self, need: NeedRecord) -> None:
+        """The record under the cursor once it rests, then its neighbours; another cursor ends it."""
+        await asyncio.sleep(PAUSE_S)
+        await self._open(need)
+        for key in need.neighbours:
+            await self.gateway.opened(key)
+
+    async def _open(self, need: NeedRecord) -> None:
+        self._desk.tell(await self.gateway.opened(need.entry.key, need.entry))
+
+    async def _track(self, need: NeedTrack) -> None:
+        self._desk.tell(await self.gateway.tracked(need))
+
+    async def _count(self) -> None:
+        self._desk.tell(await self.gateway.counted())
