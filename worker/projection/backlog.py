@@ -109,7 +109,7 @@ class Backlog:
 
     async def _work_off(self, due: Sequence[int]) -> None:
         flying: set[asyncio.Task[None]] = set()
-        tried = await self._store.read(partial(outbox.tried, numbers=due))
+        tried = await self._store.read(outbox.tried)
         for batch in batches(due, tried, self._batch):
             await self._gate.passed()
             if self._outdated or not self._ready():

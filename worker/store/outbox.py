@@ -102,12 +102,9 @@ def due(connection: sqlite3.Connection, now_ms: int, most: int, *, stored: bool 
     return [row[0] for row in found]
 
 
-def tried(connection: sqlite3.Connection, numbers: Sequence[int]) -> set[int]:
-    """Those of some records that failed before."""
-    found = connection.execute(
-        f"SELECT docid FROM py_pending WHERE tries > 0 AND docid IN ({placeholders(numbers)})", numbers
-    )
-    return {row[0] for row in found}
+def tried(connection: sqlite3.Connection) -> set[int]:
+    """Records that failed before."""
+    return {row[0] for row in connection.execute("SELECT docid FROM py_pending WHERE tries > 0")}
 
 
 def next_due(connection: sqlite3.Connection, *, stored: bool = False) -> int | None:
