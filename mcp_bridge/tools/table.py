@@ -14,11 +14,14 @@ from mcp_bridge.tools.arguments import Arguments, kinds_or_types, known_only, sc
 from worker.contract import calls, present
 from worker.contract.calls import Call
 from worker.contract.present import Text
-from worker.contract.search import BatchQuery, Order, SearchQuery, TimelineQuery
+from worker.contract.search import BatchQuery, Mode, Order, SearchQuery, TimelineQuery
 
 T = TypeVar("T")
 
 _DATE_ORDERS = (Order.DATE_DESC.value, Order.DATE_ASC.value)
+_ORDERS = (Order.RELEVANCE.value, *_DATE_ORDERS)
+"""The orders by tokens are for people who look what memory costs."""
+_MODES = tuple(mode.value for mode in Mode)
 _DEPTH = 3
 """Fewer than the worker's own 10: an agent pays for each row, and can ask for more."""
 
@@ -65,6 +68,7 @@ def _workflow(given: Arguments) -> Question:
 def _search(given: Arguments) -> Question:
     kinds, types = kinds_or_types("type", given.texts("type"))
     since, until = given.bounds("dateStart", "dateEnd")
+    mode = Mode(given.choice("mode", _MODES))
     query = SearchQuery(
         text=given.text("query"),
         kinds=kinds,
@@ -75,7 +79,8 @@ def _search(given: Arguments) -> Question:
         platform_source=given.text("platformSource") or None,
         since_epoch_ms=since,
         until_epoch_ms=until,
-        order=Order(given.choice("orderBy", tuple(Order))),
+        order=Order(given.choice("orderBy", _ORDERS)),
+        mode=mode if mode is not Mode.HYBRID else None,
         limit=given.number("limit", 20, low=1),
         offset=given.number("offset", 0, low=0),
     )
@@ -162,7 +167,8 @@ TOOLS = (
             "files": _text("Parts of file paths (comma list)"),
             "dateStart": _text("From: 2026-03-10 (whole day, local) or with a time"),
             "dateEnd": _text("To, inclusive"),
-            "orderBy": _one_of("Default relevance", tuple(Order)),
+            "orderBy": _one_of("Default relevance", _ORDERS),
+            "mode": _one_of("Default hybrid: words and meaning", _MODES),
             "format": _one_of("json: hits with scores and snippets", ("text", "json")),
         },
         aliases=_SPELLINGS

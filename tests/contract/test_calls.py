@@ -16,10 +16,10 @@ from worker.contract.calls import Call
 from worker.contract.client import WorkerClient
 from worker.contract.curation import Save
 from worker.contract.errors import Busy, Conflict, Invalid, MemError, NotFound, TimedOut, Unavailable, Unreachable
-from worker.contract.quick import QuickClient
 from worker.contract.index import IndexOrder
+from worker.contract.quick import QuickClient
 from worker.contract.records import RecordKey, RecordKind
-from worker.contract.search import BatchQuery, Mode, Order, SearchQuery, TimelineQuery
+from worker.contract.search import BatchQuery, Mode, Order, SearchQuery, Strip, TimelineQuery
 from worker.contract.tool_uses import ToolUseQuery
 from worker.contract.transfer import ExportQuery, ImportBatch, RowKind
 
@@ -93,6 +93,19 @@ async def both(worker: FakeWorker, call: Call[Any]) -> list[Request]:
             "GET",
             "/api/facets",
             {"query": "x", "limit": "20", "buckets": "120"},
+            {},
+        ),
+        (
+            calls.facets(SearchQuery(), strip=Strip(bucket_ms=3_600_000, start_epoch_ms=1, end_epoch_ms=2)),
+            "GET",
+            "/api/facets",
+            {
+                "limit": "20",
+                "buckets": "120",
+                "bucketMs": "3600000",
+                "stripStart": "000000000001",
+                "stripEnd": "000000000002",
+            },
             {},
         ),
         (

@@ -10,6 +10,7 @@ import msgspec
 import pytest
 
 from tests.factories import (
+    HOUR,
     NOON,
     make_batch,
     make_entry,
@@ -44,6 +45,7 @@ from worker.contract.search import (
     SearchQuery,
     SearchRows,
     Snippet,
+    Strip,
     Timeline,
     TimelineQuery,
 )
@@ -106,11 +108,13 @@ GOLDEN: list[tuple[Any, str]] = [
     ),
     (
         Facets(
-            total=1, kinds=(Count("observation", 1),), types=(), projects=(), buckets=(Bucket(5, 1),), bucket_ms=3,
+            total=1, kinds=(Count("observation", 1),), types=(), projects=(), bucket_ms=3,
+            buckets=(Bucket(5, 1, {"bugfix": 1}, 8),),
             first_epoch_ms=5, last_epoch_ms=None,
         ),
         '{"total":1,"kinds":[{"value":"observation","count":1}],"types":[],"projects":[],'
-        '"buckets":[{"start_epoch_ms":5,"count":1}],"bucket_ms":3,"first_epoch_ms":5,"last_epoch_ms":null,"concepts":[]}',
+        '"buckets":[{"start_epoch_ms":5,"count":1,"types":{"bugfix":1},"end_epoch_ms":8}],"bucket_ms":3,'
+        '"first_epoch_ms":5,"last_epoch_ms":null,"concepts":[]}',
     ),
     (Readiness(status="ready"), '{"status":"ready","mcpReady":true,"message":null}'),
     (Version("0.1.0"), '{"version":"0.1.0"}'),
@@ -201,6 +205,8 @@ STEPS: list[tuple[Call[Any], Any]] = [
     (calls.search(SearchQuery(kinds=(RecordKind.SUMMARY,), since_epoch_ms=NOON)), lambda answer: answer.total == 1),
     (calls.search(SearchQuery(concepts=("gotcha", "x"), types=("bugfix",))), lambda answer: answer.total == 1),
     (calls.facets(WORDS), lambda answer: answer.total == 2),
+    (calls.facets(WORDS, strip=Strip(bucket_ms=HOUR, start_epoch_ms=NOON - HOUR, end_epoch_ms=NOON + HOUR)),
+        lambda answer: [bucket.types for bucket in answer.buckets] == [{"prompt": 1}, {"bugfix": 1}, {}]),
     (calls.timeline(TimelineQuery(anchor="S1", depth_after=0)), lambda answer: answer.anchor_index == 2),
     (calls.timeline_text(TimelineQuery(query="zebra")), lambda answer: "ANCHOR" in answer.text),
     (calls.timeline_text(TimelineQuery(anchor="99")), lambda answer: answer == text(MISSING, error=True)),
@@ -226,6 +232,8 @@ REFUSED: list[tuple[Call[Any], type[MemError], str | None]] = [
     (calls.search(SearchQuery(limit=0)), Invalid, "limit"),
     (calls.search(SearchQuery(limit=5000)), Invalid, "limit"),
     (calls.facets(SearchQuery(), buckets=0), Invalid, "buckets"),
+    (calls.facets(SearchQuery(), strip=Strip(bucket_ms=7)), Invalid, "bucketMs"),
+    (calls.facets(SearchQuery(), strip=Strip(bucket_ms=HOUR, start_epoch_ms=10**12)), Invalid, "bucketMs"),
     (calls.save(Save(text=" ")), Invalid, "text"),
     (calls.import_batch(ImportBatch(prompts=({},))), Invalid, "prompts[0].content_session_id"),
 ]

@@ -131,6 +131,7 @@ async def test_search_says_everything_to_the_worker(worker: FakeWorker) -> None:
         "date_start": 1772582400000,
         "dateEnd": "2026-03-10T00:00:00Z",
         "orderBy": "date_asc",
+        "mode": "semantic",
     }
     async with bridged(worker) as client:
         assert await told(client, "search", sent) == (TEXT, False)
@@ -148,6 +149,7 @@ async def test_search_says_everything_to_the_worker(worker: FakeWorker) -> None:
         "dateStart": "1772582400000",
         "dateEnd": "1773100800000",
         "orderBy": "date_asc",
+        "mode": "semantic",
     }
 
 
@@ -201,6 +203,8 @@ async def test_observations_come_as_one_text(worker: FakeWorker) -> None:
         ("timeline", {"depth_before": -1}, "depth_before must be"),
         ("get_observations", {}, "ids is required"),
         ("get_observations", {"ids": "S14"}, 'timeline(anchor="S14")'),
+        ("search", {"mode": "vector"}, "mode must be one of hybrid, keyword, semantic"),
+        ("search", {"orderBy": "read_desc"}, "orderBy must be one of relevance, date_desc, date_asc"),
         ("get_observations", {"ids": [1], "orderBy": "relevance"}, "orderBy must be one of date_desc, date_asc"),
         ("important_workflow", {"x": 1}, "takes none"),
     ],

@@ -15,7 +15,7 @@ from tests.factories import DAY, HOUR, NOON, Row, make_batch, observation_row, p
 from tests.parts.conftest import fill
 from worker.contract.errors import Invalid, NotFound
 from worker.contract.records import Record, RecordKind, key_of
-from worker.contract.search import Order, SearchPage, SearchQuery, TimelineQuery
+from worker.contract.search import Order, SearchPage, SearchQuery, Strip, TimelineQuery
 from worker.contract.when import parse_range
 from worker.search.engine import Engine
 from worker.store.tables import Store, open_store
@@ -349,6 +349,61 @@ async def test_facets_agree_with_search(store: Store, engine: Engine) -> None:
             assert sum(count.count for count in counts) == facets.total
             assert [count.count for count in counts] == sorted((count.count for count in counts), reverse=True)
         assert len(facets.buckets) <= 10
+
+
+async def test_buckets_tell_their_types(store: Store, engine: Engine) -> None:
+    rows = [
+        observation_row(f"zebra {n}", type=("bugfix", "feature")[n > 3], created_at_epoch=NOON + n * DAY)
+        for n in range(6)
+    ]
+    await fill(store, make_batch(rows, prompts=[prompt_row("zebra", created_at_epoch=NOON)]))
+    for text in ("", "zebra"):
+        facets = await engine.facets(SearchQuery(text=text), most_buckets=10)
+        assert all(sum(bucket.types.values()) == bucket.count for bucket in facets.buckets)
+    first = facets.buckets[0]
+    assert (first.types, first.end_epoch_ms - first.start_epoch_ms) == ({"bugfix": 1, "prompt": 1}, DAY)
+    many = [observation_row(f"t{n}", type=f"type-{n}", created_at_epoch=NOON) for n in range(30)]
+    await fill(store, make_batch(many, sessions=[]))
+    types = (await engine.facets(SearchQuery(), most_buckets=10)).buckets[0].types
+    # Of the twelve with a name the features stand elsewhere.
+    assert (len(types), types[""]) == (11 + 1, 21)
+
+
+async def test_a_strip_is_whole_while_the_counts_are_of_all(store: Store) -> None:
+    engine = Engine(store, zone=ZoneInfo("Europe/Berlin"))
+    change = 1_774_742_400_000  # 2026-03-29 00:00 UTC; an hour later clocks go forward
+    rows = [observation_row(f"n{n}", created_at_epoch=change + n * 12 * HOUR) for n in range(-6, 7)]
+    await fill(store, make_batch(rows))
+    strip = Strip(bucket_ms=DAY, start_epoch_ms=change - DAY, end_epoch_ms=change + DAY)
+    facets = await engine.facets(SearchQuery(), most_buckets=10, strip=strip)
+    assert [(bucket.end_epoch_ms - bucket.start_epoch_ms) // HOUR for bucket in facets.buckets] == [24, 23, 24]
+    assert [bucket.count for bucket in facets.buckets] == [2, 2, 2]
+    assert (facets.total, facets.bucket_ms, facets.first_epoch_ms) == (13, DAY, change - 3 * DAY)
+    hours = Strip(bucket_ms=HOUR, start_epoch_ms=change - HOUR, end_epoch_ms=change + 2 * HOUR)
+    assert [bucket.count for bucket in (await engine.facets(SearchQuery(), most_buckets=3, strip=hours)).buckets] == [
+        0, 1, 0, 0
+    ]  # fmt: skip
+    nothing = await engine.facets(SearchQuery(text="giraffe"), most_buckets=3, strip=Strip(bucket_ms=HOUR))
+    assert nothing.buckets == ()
+    with pytest.raises(Invalid) as raised:
+        await engine.facets(SearchQuery(), most_buckets=3, strip=Strip(bucket_ms=HOUR, start_epoch_ms=0))
+    assert raised.value.field == "bucketMs"
+
+
+async def test_orders_by_tokens(store: Store, engine: Engine) -> None:
+    costs = [(4, 200), (400, 0), (40, 400), (40, 100)]
+    rows = [
+        observation_row("zebra", narrative=f"{n}" * size, discovery_tokens=work, created_at_epoch=NOON + n)
+        for n, (size, work) in enumerate(costs)
+    ]
+    await fill(store, make_batch(rows))
+    for text in ("", "zebra"):
+        assert await found(engine, text, order=Order.READ_DESC) == ["2", "4", "3", "1"]
+        assert await found(engine, text, order=Order.WORK_DESC) == ["3", "1", "4", "2"]
+        assert await found(engine, text, order=Order.RATIO_DESC) == ["1", "3", "4", "2"]
+        for order in ("read", "work", "ratio"):
+            upward, downward = [await found(engine, text, order=Order(f"{order}_{way}")) for way in ("asc", "desc")]
+            assert upward == downward[::-1]
 
 
 async def test_moments_of_any_size_have_facets_and_a_timeline(

@@ -14,7 +14,16 @@ from worker.contract.curation import Deleted, Save, Saved
 from worker.contract.index import IndexFaults, IndexOrder, IndexStatus
 from worker.contract.present import Text
 from worker.contract.records import Observation, Prompt, RecordKey, RecordKind, Summary
-from worker.contract.search import BatchQuery, Facets, SearchPage, SearchQuery, SearchRows, Timeline, TimelineQuery
+from worker.contract.search import (
+    BatchQuery,
+    Facets,
+    SearchPage,
+    SearchQuery,
+    SearchRows,
+    Strip,
+    Timeline,
+    TimelineQuery,
+)
 from worker.contract.status import Health, Projects, Readiness, Stats, Version
 from worker.contract.tool_uses import ToolUse, ToolUseQuery, ToolUses
 from worker.contract.transfer import ExportPage, ExportQuery, ImportBatch, ImportResult
@@ -123,6 +132,11 @@ def _search(query: SearchQuery, form: str | None) -> tuple[tuple[str, str], ...]
     )
 
 
+def _moment(epoch_ms: int | None) -> str | None:
+    """With at least 12 digits, by which a worker tells milliseconds from a year."""
+    return None if epoch_ms is None else f"{max(0, epoch_ms):012}"
+
+
 def search(query: SearchQuery) -> Call[SearchPage]:
     """The index: entries with score and snippet, no rows."""
     return Call("GET", SEARCH, SearchPage, _search(query, "hits"))
@@ -138,12 +152,19 @@ def search_text(query: SearchQuery) -> Call[Text]:
     return Call("GET", SEARCH, Text, _search(query, None))
 
 
-def facets(query: SearchQuery, *, buckets: int = 120, concepts: bool = False) -> Call[Facets]:
-    """What the filtered set is made of; ``limit``, ``offset`` and ``order`` of the query play no part.
+def facets(
+    query: SearchQuery, *, buckets: int = 120, concepts: bool = False, strip: Strip | None = None
+) -> Call[Facets]:
+    """What the filtered set is made of; ``limit`` and ``offset`` of the query play no part.
 
-    concepts: count them too, which takes longer than all the rest.
+    concepts: count them too, which takes longer than all the rest. strip: of the histogram just this part; everything
+    else is still of the whole set. Errors: ``Invalid`` for a strip of more than 2,000 buckets.
     """
-    return Call("GET", FACETS, Facets, (*_search(query, None), *_params(buckets=buckets, withConcepts=concepts)))
+    asked = _params(buckets=buckets, withConcepts=concepts)
+    if strip is not None:
+        start, end = _moment(strip.start_epoch_ms), _moment(strip.end_epoch_ms)
+        asked += _params(bucketMs=strip.bucket_ms, stripStart=start, stripEnd=end)
+    return Call("GET", FACETS, Facets, (*_search(query, None), *asked))
 
 
 def _timeline(query: TimelineQuery, form: str | None) -> tuple[tuple[str, str], ...]:
@@ -244,9 +265,8 @@ def export(query: ExportQuery) -> Call[ExportPage]:
         upto=query.upto,
         limit=query.limit,
         project=query.project,
-        # Of at least 12 digits, by which a worker tells milliseconds from a year.
-        dateStart=None if query.since_epoch_ms is None else f"{query.since_epoch_ms:012}",
-        dateEnd=None if query.until_epoch_ms is None else f"{query.until_epoch_ms:012}",
+        dateStart=_moment(query.since_epoch_ms),
+        dateEnd=_moment(query.until_epoch_ms),
     )
     return Call("GET", EXPORT, ExportPage, params)
 

@@ -8,11 +8,21 @@ from worker.contract.records import Observation, Prompt, RecordKey, RecordKind, 
 
 
 class Order(enum.StrEnum):
-    """Order of a result. ``relevance`` without words is newest first."""
+    """Order of a result. ``relevance`` without words is newest first.
+
+    read: tokens to read the record. work: tokens that it once cost to find out. ratio: work for each token of reading.
+    With words, every order but relevance lists what the words find, without a say of meaning.
+    """
 
     RELEVANCE = "relevance"
     DATE_DESC = "date_desc"
     DATE_ASC = "date_asc"
+    READ_DESC = "read_desc"
+    READ_ASC = "read_asc"
+    WORK_DESC = "work_desc"
+    WORK_ASC = "work_asc"
+    RATIO_DESC = "ratio_desc"
+    RATIO_ASC = "ratio_asc"
 
 
 class Mode(enum.StrEnum):
@@ -188,17 +198,38 @@ class Count(msgspec.Struct, frozen=True):
     count: int
 
 
+BUCKET_WIDTHS_MS = (300_000, 900_000, 3_600_000, 21_600_000, 86_400_000, 604_800_000, 2_419_200_000)
+"""What a histogram can be zoomed to: 5 and 15 minutes, 1 and 6 hours, a day, 7 and 28 days."""
+
+
 class Bucket(msgspec.Struct, frozen=True):
-    """Records in [start, start of the next bucket). Empty buckets are left out."""
+    """Records in [start, end).
+
+    types: how many of each type; all but the twelve most frequent types of the set are summed under ``""``.
+    """
 
     start_epoch_ms: int
     count: int
+    types: dict[str, int] = {}
+    end_epoch_ms: int = 0
+
+
+class Strip(msgspec.Struct, frozen=True, kw_only=True):
+    """The part of a histogram that is wanted, and how fine.
+
+    bucket_ms: one of ``BUCKET_WIDTHS_MS``. start_epoch_ms, end_epoch_ms: inclusive; None for the set's own.
+    """
+
+    bucket_ms: int
+    start_epoch_ms: int | None = None
+    end_epoch_ms: int | None = None
 
 
 class Facets(msgspec.Struct, frozen=True, kw_only=True):
     """What a filtered set is made of, for chips and the timeline strip.
 
-    buckets: oldest first, at most as many as asked for, each ``bucket_ms`` long and aligned to local time.
+    buckets: oldest first, each ``bucket_ms`` long (more or less where clocks change) and aligned to local time. At most
+    as many as asked for, empty ones left out; of a strip all, each beginning where the one before it ends.
     concepts: the fifty most frequent, if they were asked for.
     """
 

@@ -21,6 +21,7 @@ from worker.contract.search import (
     SearchPage,
     SearchQuery,
     SearchRows,
+    Strip,
     Timeline,
     TimelineQuery,
 )
@@ -34,6 +35,7 @@ from worker.store.finder import Finder
 from worker.store.tables import Connection, Store
 
 _CONCEPTS = 50
+_MOST_BUCKETS = 2_000
 _WORDLESS = "there is no word in the question, so all that passes the filters is listed"
 _LOOSE = "the exact phrase stands nowhere; these have some of its words"
 _WORD = {RecordKind.OBSERVATION: "Observation", RecordKind.SUMMARY: "Session", RecordKind.PROMPT: "Prompt"}
@@ -204,8 +206,10 @@ class Engine:
             raise Invalid(f"Invalid timestamp: {query.anchor}", field="anchor")
         return anchor
 
-    async def facets(self, query: SearchQuery, *, most_buckets: int, with_concepts: bool = False) -> Facets:
-        """What a filtered set is made of."""
+    async def facets(
+        self, query: SearchQuery, *, most_buckets: int, with_concepts: bool = False, strip: Strip | None = None
+    ) -> Facets:
+        """What a filtered set is made of. Errors: ``Invalid`` for a strip of too many buckets."""
         asked = self._understand(query)
 
         def work(connection: Connection) -> Facets:
@@ -215,19 +219,24 @@ class Engine:
             groups = [group for each in sets for group in self._finder.groups(connection, *each)]
             first = min((group.first_epoch_ms for group in groups), default=None)
             last = max((group.last_epoch_ms for group in groups), default=None)
-            width = buckets.width_for(first or 0, last or 0, most_buckets)
-            grain = buckets.grain_for(width, self._zone)
-            fine = [bar for each in sets for bar in self._finder.histogram(connection, *each, grain)] if groups else []
+            if strip is None:
+                width = buckets.width_for(first or 0, last or 0, most_buckets)
+                bounds = [] if first is None or last is None else buckets.edges(first, last, width, self._zone)
+            else:
+                width, bounds = strip.bucket_ms, _bounds(strip, first, last, self._zone)
             every = _CONCEPTS if len(sets) == 1 else -1
             concepts = [
                 found for each in sets if with_concepts for found in self._finder.concepts(connection, *each, every)
             ]
+            runs = buckets.runs(bounds)
+            bars = [bar for each in sets if runs for bar in self._finder.histogram(connection, *each, runs)]
+            named = buckets.most_frequent((group.type, group.count) for group in groups)
             return Facets(
                 total=sum(group.count for group in groups),
                 kinds=_counts((group.kind.value, group.count) for group in groups),
                 types=_counts((group.type, group.count) for group in groups),
                 projects=_counts((group.project, group.count) for group in groups),
-                buckets=buckets.fold(fine, width, self._zone),
+                buckets=buckets.stack(bars, bounds, named, empty=strip is not None),
                 bucket_ms=width,
                 first_epoch_ms=first,
                 last_epoch_ms=last,
@@ -235,6 +244,17 @@ class Engine:
             )
 
         return await self._store.read(work)
+
+
+def _bounds(strip: Strip, first: int | None, last: int | None, zone: dt.tzinfo | None) -> list[int]:
+    """The bounds of a strip's buckets, none where there is no span. Errors: ``Invalid`` for too many of them."""
+    start = first if strip.start_epoch_ms is None else strip.start_epoch_ms
+    end = last if strip.end_epoch_ms is None else strip.end_epoch_ms
+    if start is None or end is None or start > end:
+        return []
+    if (count := (end - start) // strip.bucket_ms) >= _MOST_BUCKETS:
+        raise Invalid(f"bucketMs: {count} buckets in this span, more than {_MOST_BUCKETS}", field="bucketMs")
+    return buckets.edges(start, end, strip.bucket_ms, zone)
 
 
 def _counts(values: Iterable[tuple[str, int]]) -> tuple[Count, ...]:

@@ -1,9 +1,11 @@
 """What finds records by words: one form, two modules that have it (``listing`` by FTS5, ``plain`` without)."""
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from worker.contract.records import RecordKind
 from worker.contract.search import Order
+from worker.store.axis import Run
 from worker.store.filters import Condition, Part
 from worker.store.listing import Group, Ranked
 from worker.store.tables import Connection
@@ -30,8 +32,10 @@ class Finder(Protocol):
         """By concept, the most frequent ones."""
         ...
 
-    def histogram(self, connection: Connection, match: str, where: Condition, width_ms: int) -> list[tuple[int, int]]:
-        """By time."""
+    def histogram(
+        self, connection: Connection, match: str, where: Condition, runs: Sequence[Run]
+    ) -> list[tuple[int, str, int]]:
+        """By time and type."""
         ...
 
     def found(self, match: str) -> Part:

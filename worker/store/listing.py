@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from worker.contract.records import RecordKey, RecordKind
 from worker.contract.search import Entry, Order
-from worker.store import ranking, search_index
+from worker.store import axis, ordering, ranking, search_index
+from worker.store.axis import Run
 from worker.store.filters import INTERNAL_PROJECT, Condition
 from worker.store.memo import remembered
 from worker.store.ranking import Weigh, Weighed
@@ -32,12 +33,10 @@ _LINE_BYTES = 200
 """What a remembered line of counts takes."""
 _KIND_BITS = 21
 """Of a number that counts three kinds at once."""
-NEWEST = "d.epoch DESC, d.kind DESC, d.record_id DESC"
-OLDEST = "d.epoch, d.kind, d.record_id"
+NEWEST, OLDEST = ordering.by(Order.DATE_DESC), ordering.by(Order.DATE_ASC)
 
-
-Place = tuple[int, ...]
-"""Where a record stands in time: epoch ms, kind code, id. Empty: before all."""
+Place = tuple[float, ...]
+"""Where a record stands in an order, as ``ordering.place`` tells it. Empty: before all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +53,7 @@ def search(
     """The records that an FTS5 expression finds. Ties in relevance: what was recorded later first."""
     if order is not Order.RELEVANCE:
         source, values = _source(connection, match, where, dated=True)
-        by = OLDEST if order is Order.DATE_ASC else NEWEST
-        sql = f"SELECT py_text.rowid, {_BM25} s {source} ORDER BY {by} LIMIT ? OFFSET ?"
+        sql = f"SELECT py_text.rowid, {_BM25} s {source} ORDER BY {ordering.by(order)} LIMIT ? OFFSET ?"
         found = connection.execute(sql, (*values, limit, offset)).fetchall()
     else:
         found = _best(connection, match, where, offset + limit)[offset:]
@@ -128,7 +126,7 @@ def by_kind(connection: sqlite3.Connection, source: str, values: Sequence[object
 def listing(
     connection: sqlite3.Connection, where: Condition, *, order: Order, limit: int, offset: int
 ) -> list[RecordKey]:
-    """The records that fit the filters, in order of time; newest first unless oldest first is asked for."""
+    """The records that fit the filters, newest first unless another order is asked for."""
     after, passed = _place_before(connection, where, order, offset)
     found = connection.execute(
         f"SELECT d.docid {_onward(where, order, after)} LIMIT ? OFFSET ?",
@@ -139,9 +137,8 @@ def listing(
 
 def _onward(where: Condition, order: Order, after: Place) -> str:
     """What follows a place; all if there is none."""
-    by, direction = (OLDEST, ">") if order is Order.DATE_ASC else (NEWEST, "<")
-    further = f" AND (d.epoch, d.kind, d.record_id) {direction} (?, ?, ?)" if after else ""
-    return f"FROM py_docs d WHERE {where.sql}{further} ORDER BY {by}"
+    further = f" AND {ordering.beyond(order)}" if after else ""
+    return f"FROM py_docs d WHERE {where.sql}{further} ORDER BY {ordering.by(order)}"
 
 
 def _place_before(connection: sqlite3.Connection, where: Condition, order: Order, offset: int) -> tuple[Place, int]:
@@ -151,18 +148,18 @@ def _place_before(connection: sqlite3.Connection, where: Condition, order: Order
     """
     if offset < _STEP:
         return (), 0
-    key = ("places", order is Order.DATE_ASC, where.sql, *where.values)
+    key = ("places", order, where.sql, *where.values)
     places: dict[int, Place] = remembered(connection, key, lambda: {0: ()})
     wanted = offset // _STEP
     at = max(number for number in tuple(places) if number <= wanted)
     while at < wanted:
         last = places[at]
-        sql = f"SELECT d.epoch, d.kind, d.record_id {_onward(where, order, last)} LIMIT 1 OFFSET ?"
+        sql = f"SELECT {', '.join(ordering.columns(order))} {_onward(where, order, last)} LIMIT 1 OFFSET ?"
         found = connection.execute(sql, (*where.values, *last, _STEP - 1)).fetchone()
         if found is None:
             break
         at += 1
-        places[at] = tuple(found)  # another thread may do the same, and finds the same
+        places[at] = ordering.place(order, tuple(found))  # another thread may do the same, and finds the same
     return places[at], at * _STEP
 
 
@@ -246,25 +243,27 @@ def by_concept(
     return [(row[0], row[1]) for row in found]
 
 
-def histogram(connection: sqlite3.Connection, match: str, where: Condition, width_ms: int) -> list[tuple[int, int]]:
-    """(multiple of ``width_ms``, records in it) of a filtered set, oldest first, empty ones left out."""
+def histogram(
+    connection: sqlite3.Connection, match: str, where: Condition, runs: Sequence[Run]
+) -> list[tuple[int, str, int]]:
+    """(first moment, type, records) of each bucket and type in a filtered set, within the runs of buckets."""
     return remembered(
         connection,
-        ("histogram", match, width_ms, where.sql, *where.values),
-        lambda: by_time(connection, *_source(connection, match, where, dated=True), width_ms),
+        ("histogram", match, tuple(runs), where.sql, *where.values),
+        lambda: by_time(connection, *_source(connection, match, where, dated=True), runs),
         lambda made: _LINE_BYTES * len(made),
     )
 
 
 def by_time(
-    connection: sqlite3.Connection, source: str, values: Sequence[object], width_ms: int
-) -> list[tuple[int, int]]:
+    connection: sqlite3.Connection, source: str, values: Sequence[object], runs: Sequence[Run]
+) -> list[tuple[int, str, int]]:
     """``histogram`` of what FROM and WHERE give, `py_docs` being `d` in them."""
     found = connection.execute(
-        f"SELECT d.epoch - ((d.epoch % {width_ms}) + {width_ms}) % {width_ms}, count(*) {source} GROUP BY 1 ORDER BY 1",
+        f"SELECT min(d.epoch), d.type, count(*) {source} AND {axis.within(runs)} GROUP BY {axis.bucket(runs)}, d.type",
         values,
     )
-    return [(row[0], row[1]) for row in found]
+    return [(row[0], row[1], row[2]) for row in found]
 
 
 def found(match: str) -> tuple[str, tuple[object, ...]]:

@@ -7,10 +7,12 @@ and phrases it has; what is newer comes first among equals. Each question reads 
 
 import re
 import sqlite3
+from collections.abc import Sequence
 
 from worker.contract.records import RecordKind
 from worker.contract.search import Order
-from worker.store import listing, search_index
+from worker.store import listing, ordering, search_index
+from worker.store.axis import Run
 from worker.store.filters import Condition
 from worker.store.listing import Group, Ranked
 
@@ -26,9 +28,9 @@ def search(
     source, values = _source(match, where)
     parts = list(dict.fromkeys(_patterns(match)))[:_MOST_WORDS]
     score = " + ".join("(w.words LIKE ?)" for _ in parts) or "0"
-    by = {Order.RELEVANCE: f"s DESC, {listing.NEWEST}", Order.DATE_DESC: listing.NEWEST, Order.DATE_ASC: listing.OLDEST}
+    by = f"s DESC, {listing.NEWEST}" if order is Order.RELEVANCE else ordering.by(order)
     found = connection.execute(
-        f"SELECT d.docid, {score} s {source} ORDER BY {by[order]} LIMIT ? OFFSET ?", (*parts, *values, limit, offset)
+        f"SELECT d.docid, {score} s {source} ORDER BY {by} LIMIT ? OFFSET ?", (*parts, *values, limit, offset)
     )
     return [Ranked(search_index.key(row[0]), float(row[1])) for row in found]
 
@@ -49,9 +51,11 @@ def concepts(connection: sqlite3.Connection, match: str, where: Condition, most:
     return listing.by_concept(connection, *_source(match, where), most)
 
 
-def histogram(connection: sqlite3.Connection, match: str, where: Condition, width_ms: int) -> list[tuple[int, int]]:
-    """(multiple of ``width_ms``, records in it) of a filtered set, oldest first, empty ones left out."""
-    return listing.by_time(connection, *_source(match, where), width_ms)
+def histogram(
+    connection: sqlite3.Connection, match: str, where: Condition, runs: Sequence[Run]
+) -> list[tuple[int, str, int]]:
+    """(first moment, type, records) of each bucket and type in a filtered set, within the runs of buckets."""
+    return listing.by_time(connection, *_source(match, where), runs)
 
 
 def found(match: str) -> tuple[str, tuple[object, ...]]:

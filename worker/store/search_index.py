@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from worker.contract.records import Record, RecordKey, RecordKind, key_of
-from worker.store import analysis, memo, originals, outbox, rows, vectors
+from worker.store import analysis, memo, ordering, originals, outbox, recalls, rows, vectors
 from worker.store.changes import Change, Deed
 from worker.store.queueing import SHOWN, triggers
 from worker.store.rows import CODES, KINDS, SELECTS
@@ -45,6 +45,8 @@ _TABLES = {
     "py_docs_time": "CREATE INDEX py_docs_time ON py_docs (epoch, kind, record_id, project)",
     "py_docs_project": "CREATE INDEX py_docs_project ON py_docs (project, epoch, kind, record_id)",
     "py_docs_merged": "CREATE INDEX py_docs_merged ON py_docs (merged, epoch) WHERE merged IS NOT NULL",
+    "py_docs_session": "CREATE INDEX py_docs_session ON py_docs (session, epoch, kind, record_id)",
+    **ordering.INDEXES,
 }
 _TEXT = f'CREATE VIRTUAL TABLE py_text USING fts5({", ".join(COLUMNS)}, tokenize="{analysis.TOKENIZER}")'
 _WORDS = "CREATE TABLE py_words (docid INTEGER PRIMARY KEY, words TEXT NOT NULL)"
@@ -159,7 +161,9 @@ def _index(connection: sqlite3.Connection, numbers: Sequence[int]) -> Iterator[C
             "INSERT INTO py_words VALUES (?, ?)", [(each.number, joined(each.words)) for each in found]
         )
     entries = {entry.number: entry for entry in found}
-    outbox.note(connection, list(entries), [number for number in numbers if number not in entries])
+    gone = [number for number in numbers if number not in entries]
+    outbox.note(connection, list(entries), gone)
+    recalls.forget(connection, gone)
     for number in numbers:
         if number in entries:
             deed = Deed.CHANGED if number in known else Deed.ADDED
@@ -242,7 +246,7 @@ def _named(fulltext: bool) -> str:
 def _wanted(fulltext: bool) -> dict[str, str]:
     """Table, index or trigger → what creates it."""
     words = {"py_text": _TEXT} if fulltext else {"py_words": _WORDS}
-    return {**_TABLES, **words, **vectors.TABLES, **outbox.TABLES, **triggers()}
+    return {**_TABLES, **words, **vectors.TABLES, **outbox.TABLES, **recalls.TABLES, **triggers()}
 
 
 def _chunks(numbers: Sequence[int]) -> Iterable[Sequence[int]]:

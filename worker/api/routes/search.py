@@ -9,13 +9,13 @@ from starlette.responses import Response
 from worker.api import params
 from worker.api.codec import Query, respond
 from worker.api.endpoint import Endpoint
-from worker.api.params import Choice, Flag, Number, Texts
+from worker.api.params import Choice, Flag, Moment, Number, Texts
 from worker.api.services import Services
 from worker.contract import calls
 from worker.contract.errors import Invalid
 from worker.contract.present import Text, text
 from worker.contract.records import RecordKind
-from worker.contract.search import Facets, Mode, Order, SearchPage, SearchQuery, SearchRows
+from worker.contract.search import BUCKET_WIDTHS_MS, Facets, Mode, Order, SearchPage, SearchQuery, SearchRows, Strip
 from worker.present.file_table import file_table
 from worker.present.index_table import index_table
 from worker.present.observation_table import observation_table
@@ -46,6 +46,16 @@ _TYPING = Flag(("typing",), "the last word may be unfinished")
 _IS_FOLDER = Flag(("isFolder",), "the path is a folder's: only what lies in it")
 _BUCKETS = Number(("buckets",), "bars of the histogram at most", default=120, low=3, high=400)
 _WITH_CONCEPTS = Flag(("withConcepts",), "count the concepts too, which takes longer than all the rest")
+_BUCKET_MS = Choice(
+    ("bucketMs",),
+    "bars of exactly this width, empty ones too, at most 2000: 5 or 15 minutes, 1 or 6 hours, 1, 7 or 28 days",
+    {str(width): width for width in BUCKET_WIDTHS_MS},
+    None,
+)
+_STRIP_START = Moment(
+    ("stripStart",), "the first moment of the histogram, with `bucketMs`; counts stay of the whole set"
+)
+_STRIP_END = Moment(("stripEnd",), "its last moment, with `bucketMs`", end=True)
 _PATHS = Texts(("filePath", "files", "file"), "part of a path; any of them", required=True)
 
 _FILTERS = (_KIND, _TYPES, _TYPE, params.CONCEPTS, params.FILES, params.PROJECT, params.PLATFORM)
@@ -87,7 +97,10 @@ def routes(services: Services) -> list[Endpoint]:
     async def facets(request: Request) -> Response:
         query = Query(request)
         facets = services.engine.facets(
-            search_query(query), most_buckets=_BUCKETS.of(query), with_concepts=_WITH_CONCEPTS.of(query)
+            search_query(query),
+            most_buckets=_BUCKETS.of(query),
+            with_concepts=_WITH_CONCEPTS.of(query),
+            strip=strip(query),
         )
         return respond(await facets)
 
@@ -107,7 +120,8 @@ def routes(services: Services) -> list[Endpoint]:
         ),
         Endpoint(
             method="GET", path=calls.FACETS, run=facets, summary="Counts by kind, type, project, concept and time.",
-            answers=(Facets,), params=(*_SEARCH, _BUCKETS, _WITH_CONCEPTS, *_HARMLESS),
+            answers=(Facets,),
+            params=(*_SEARCH, _BUCKETS, _WITH_CONCEPTS, _BUCKET_MS, _STRIP_START, _STRIP_END, *_HARMLESS),
         ),
     ]  # fmt: skip
 
@@ -136,6 +150,14 @@ def search_query(query: Query) -> SearchQuery:
         typing=_TYPING.of(query),
         mode=_PHASE.of(query) or _MODE.of(query),
     )
+
+
+def strip(query: Query) -> Strip | None:
+    """The part of the histogram that is asked for."""
+    width = _BUCKET_MS.of(query)
+    if width is None:
+        return None
+    return Strip(bucket_ms=width, start_epoch_ms=_STRIP_START.of(query), end_epoch_ms=_STRIP_END.of(query))
 
 
 def file_query(query: Query) -> SearchQuery:

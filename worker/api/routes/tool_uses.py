@@ -6,9 +6,10 @@ from starlette.responses import Response
 from worker.api import params
 from worker.api.codec import Query, body, respond, text_list, whole_number
 from worker.api.endpoint import Endpoint
-from worker.api.params import Number, Text, Texts
+from worker.api.params import Choice, Number, Text, Texts
 from worker.api.services import Services
 from worker.contract import calls
+from worker.contract.search import Order
 from worker.contract.tool_uses import ToolUse, ToolUseBatch, ToolUseQuery, ToolUses
 from worker.store import tool_uses
 
@@ -19,6 +20,12 @@ _TOOLS = Texts(("tool_name", "toolName"), "any of these tools")
 _AGENT = Text(("agentId",), "the sub-agent")
 _LIMIT = Number(("limit",), "how many at most", default=50, low=1, high=500)
 _PROJECT = Text(("project",), "this project")
+_ORDER = Choice(
+    ("orderBy", "order_by"),
+    "newest or oldest first; `relevance` is newest first too",
+    {order.value: order for order in (Order.RELEVANCE, Order.DATE_DESC, Order.DATE_ASC)},
+    Order.RELEVANCE,
+)
 
 
 def routes(services: Services) -> list[Endpoint]:
@@ -35,7 +42,7 @@ def routes(services: Services) -> list[Endpoint]:
             platform_source=params.PLATFORM.of(query),
             since_epoch_ms=params.SINCE.of(query),
             until_epoch_ms=params.UNTIL.of(query),
-            order=params.ORDER.of(query),
+            order=_ORDER.of(query),
             limit=_LIMIT.of(query),
             offset=params.OFFSET.of(query),
         )
@@ -59,7 +66,7 @@ def routes(services: Services) -> list[Endpoint]:
             method="GET", path=calls.TOOL_USES, run=listed, answers=(ToolUses,),
             summary="Tool uses, newest first, without what went in and came out.",
             params=(
-                _PROJECT, _SESSION, _MEMORY, _TOOLS, _AGENT, params.PLATFORM, params.SINCE, params.UNTIL, params.ORDER,
+                _PROJECT, _SESSION, _MEMORY, _TOOLS, _AGENT, params.PLATFORM, params.SINCE, params.UNTIL, _ORDER,
                 _LIMIT, params.OFFSET,
             ),
         ),

@@ -1,0 +1,35 @@
+"""Pure: buckets on a time axis as SQL. Where clocks change a bucket is longer or shorter than those beside it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Buckets of one width from a moment (inclusive) to another (exclusive)."""
+
+    start_epoch_ms: int
+    end_epoch_ms: int
+    width_ms: int
+
+
+def bucket(runs: Sequence[Run]) -> str:
+    """SQL for the bucket of ``d.epoch``, for epochs within the runs: one value for all that is in it."""
+    places = [(run.end_epoch_ms, _place(run)) for run in runs]
+    if len(places) == 1:
+        return places[0][1]
+    *most, (_, last) = places
+    return f"CASE {' '.join(f'WHEN d.epoch < {end} THEN {place}' for end, place in most)} ELSE {last} END"
+
+
+def _place(run: Run) -> str:
+    if run.end_epoch_ms - run.start_epoch_ms <= run.width_ms:
+        return str(run.start_epoch_ms)
+    # From remainders, because the difference of two moments may be no integer of SQLite's any more.
+    width = run.width_ms
+    return f"d.epoch - (d.epoch % {width} + {2 * width - run.start_epoch_ms % width}) % {width}"
+
+
+def within(runs: Sequence[Run]) -> str:
+    """SQL that is true for epochs within the runs."""
+    return f"d.epoch >= {runs[0].start_epoch_ms} AND d.epoch < {runs[-1].end_epoch_ms}"
