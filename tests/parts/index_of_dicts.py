@@ -34,7 +34,7 @@ class Shelf:
         self.poison: set[str] = set()
         self.deadly: set[str] = set()
         self.upserts: list[list[str]] = []
-        self.opened = 0
+        self.opened = self.closed = 0
         self.gate = threading.Event()
         self.gate.set()
         self._numbers = itertools.count(1)
@@ -99,6 +99,7 @@ class ShelfIndex:
         return len(self._held)
 
     def close(self) -> None:
+        self._shelf.closed += not self._closed
         self._closed = True
 
     def drop(self) -> None:

@@ -553,6 +553,28 @@ async def test_closing_does_not_wait_for_what_hangs(store: Store, where: str) ->
         await assert_true(store, shelf)
 
 
+async def test_one_task_runs_it_and_closes_it(store: Store) -> None:
+    shelf = Shelf()
+    projector = Projector(store, Model, shelf.open)
+
+    async def work() -> None:
+        try:
+            await projector.run()
+        finally:
+            await projector.close()
+
+    await fill(store, make_batch(rows(5)))
+    task = asyncio.create_task(work())
+    await settled(store, projector)
+    threads = {thread.name for thread in threading.enumerate()}
+    assert {"embed-live", "embed-backlog", "write-index"} <= threads
+    task.cancel()
+    await asyncio.wait([task])
+    assert task.cancelled()
+    assert shelf.closed == shelf.opened
+    await eventually(lambda: not {"embed-live", "embed-backlog"} & {each.name for each in threading.enumerate()})
+
+
 async def test_rows_deleted_behind_a_stopped_worker_are_gone_after_the_next_start(store: Store) -> None:
     shelf = Shelf()
     await fill(store, make_batch(rows(10)))

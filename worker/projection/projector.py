@@ -123,6 +123,12 @@ class Projector:
     async def run(self) -> None:
         """Keep the index in step until cancelled. Never raises what a model, Chroma or the store may do."""
         self._running = asyncio.current_task()
+        try:
+            await self._run()
+        finally:
+            self._running = None
+
+    async def _run(self) -> None:
         async with asyncio.TaskGroup() as tasks:
             self._tasks = tasks
             tasks.create_task(self._tell())
