@@ -147,6 +147,7 @@ async def _serve(settings: Settings, listening: socket.socket) -> bool:
             opening.cancel()
             await asyncio.wait([opening])
             if services.opened is not None:
+                await services.tally.close(services.store)
                 await services.store.close()
 
     app = build(services, settings.host, lifespan, token=settings.token, read_token=settings.read_token)
@@ -177,11 +178,11 @@ async def _open(settings: Settings, services: Services, server: _Server) -> None
     pace = Pace(services.broadcaster)
     store.feed.subscribe(lambda changes: pace.put(_events(changes)))
     services.meaning = Degraded.INDEX_STARTING if _has_meaning(settings) else Degraded.INDEX_OFF
-    services.opened = (store, Engine(store, lambda: services.meaning))
+    services.opened = (store, Engine(store, lambda: services.meaning, recency_days=settings.recency_days))
     with _pid_file(settings, services.now_ms()):
         # Lists that were read while the index was incomplete are to be read again.
         following = store.catch_up(lambda: services.broadcaster.send({"type": "resync"}))
-        tasks = [asyncio.create_task(each) for each in (pace.run(), following)]
+        tasks = [asyncio.create_task(each) for each in (pace.run(), following, services.tally.run(store))]
         projecting = [asyncio.create_task(_project(settings, services, store))] if _has_meaning(settings) else []
         for task in projecting:
             task.add_done_callback(partial(_ended, services))

@@ -1,7 +1,8 @@
 """What turns texts into vectors, whichever model does it."""
 
 from collections.abc import Sequence
-from typing import Literal, Protocol, TypeAlias
+from dataclasses import dataclass
+from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,27 @@ Matrix: TypeAlias = NDArray[np.float32]
 
 Kind = Literal["query", "document"]
 """Some models want to be told whether a text asks or answers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """A text as a model reads it. vector: the text's own; vectors: a row of unit length for each token.
+
+    offsets: where each token stands in the text, in characters; (0, 0) for those that the model puts around it.
+    """
+
+    vector: Vector
+    vectors: Matrix
+    offsets: tuple[tuple[int, int], ...]
+
+
+@runtime_checkable
+class Reader(Protocol):
+    """What an embedder may also be: one that tells what it makes of every token."""
+
+    def read(self, text: str) -> Tokens:
+        """A text token by token. Errors: as ``Embedder.embed``."""
+        ...
 
 
 class Embedder(Protocol):

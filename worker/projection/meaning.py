@@ -9,15 +9,20 @@ from worker.contract.search import Degraded
 from worker.store.vectors import Stored
 
 if TYPE_CHECKING:  # numpy is loaded after the port is open
-    from worker.projection.embed import Vector
+    from worker.projection.embed import Matrix, Vector
 
 
 @dataclass(frozen=True, slots=True)
 class Thought:
-    """A question as a model holds it. model: whose stored vectors it can be compared with."""
+    """A question as a model holds it. model: whose stored vectors it can be compared with.
+
+    vectors, offsets: of its tokens, where the model tells: a row for each, and where it stands in the question.
+    """
 
     model: str
     vector: "Vector"
+    vectors: "Matrix | None" = None
+    offsets: tuple[tuple[int, int], ...] = ()
 
 
 Read = Callable[[Sequence[int]], Iterable[Stored]]
@@ -54,6 +59,10 @@ class Meaning(Protocol):
 
     def settle(self, thought: Future[Thought]) -> Thought:
         """What was understood. Errors: ``Unanswered``."""
+        ...
+
+    def leaning(self, thought: Thought, weights: Sequence[float]) -> Thought:
+        """The same question, leaning to some of its tokens. weights: one for each, not all 0."""
         ...
 
     def nearest(self, thought: Thought, *, more: bool = False) -> list[int]:

@@ -18,7 +18,7 @@ from tokenizers import Tokenizer
 
 from worker.contract.errors import Unavailable
 from worker.contract.settings import Embedding
-from worker.projection.embed import Kind, Matrix
+from worker.projection.embed import Kind, Matrix, Tokens
 from worker.projection.excerpt import excerpt
 
 NAME = "all-MiniLM-L6-v2-int8"
@@ -84,8 +84,16 @@ class MiniLM:
         found = np.zeros((len(texts), DIMENSION), np.float32)
         tokens = [self._tokens(text) for text in texts]
         for batch in batches([len(ids) for ids in tokens], self._batch_tokens):
-            found[batch] = self._run([tokens[at] for at in batch])
+            found[batch] = _pooled(*self._run([tokens[at] for at in batch]))
         return found
+
+    def read(self, text: str) -> Tokens:
+        """A text token by token; without any when there is nothing in it. Errors: as ``embed``."""
+        encoding = self._tokenizer.encode(excerpt(text, MAX_TOKENS * _CHARS_PER_TOKEN))
+        if len(encoding.ids) <= _FRAME:
+            return Tokens(np.zeros(DIMENSION, np.float32), np.zeros((0, DIMENSION), np.float32), ())
+        hidden, mask = self._run([encoding.ids])
+        return Tokens(_pooled(hidden, mask)[0], _unit(hidden[0]), tuple(encoding.offsets))
 
     def _tokens(self, text: str) -> list[int]:
         """Token ids, [] when there are none but the frame."""
@@ -93,7 +101,8 @@ class MiniLM:
         ids = self._tokenizer.encode(excerpt(text, MAX_TOKENS * _CHARS_PER_TOKEN)).ids
         return ids if len(ids) > _FRAME else []
 
-    def _run(self, batch: Sequence[Sequence[int]]) -> Matrix:
+    def _run(self, batch: Sequence[Sequence[int]]) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+        """The token vectors of each text, [texts, tokens, dimension], and which of them are of the text."""
         shape = len(batch), max(map(len, batch))
         ids = np.zeros(shape, np.int64)
         mask = np.zeros(shape, np.int64)
@@ -107,10 +116,17 @@ class MiniLM:
             hidden: NDArray[np.float32] = self._session.run(None, feeds)[0]
         except FAULTS as error:
             raise Unavailable(f"the model {self.name} gave up on a text; {_ADVICE}") from error
-        # The sum serves as well as the mean: only its direction is kept.
-        pooled = (mask[:, np.newaxis, :].astype(np.float32) @ hidden)[:, 0, :]
-        unit: Matrix = pooled / np.maximum(np.linalg.norm(pooled, axis=1, keepdims=True), 1e-12)
-        return unit
+        return hidden, mask
+
+
+def _pooled(hidden: NDArray[np.float32], mask: NDArray[np.int64]) -> Matrix:
+    # The sum serves as well as the mean: only its direction is kept.
+    return _unit((mask[:, np.newaxis, :].astype(np.float32) @ hidden)[:, 0, :])
+
+
+def _unit(rows: NDArray[np.float32]) -> Matrix:
+    unit: Matrix = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12)
+    return unit
 
 
 def load(wanted: Embedding) -> MiniLM:

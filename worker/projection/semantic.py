@@ -10,14 +10,16 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as Late
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
+
+import numpy as np
 
 from worker.contract.errors import MemError
 from worker.contract.search import Degraded
 from worker.projection.blocks import Blocks
 from worker.projection.documents import number_of
-from worker.projection.embed import Embedder
+from worker.projection.embed import Embedder, Reader
 from worker.projection.index import VectorIndex
 from worker.projection.meaning import Nearness, Read, Thought, Unanswered
 
@@ -103,6 +105,13 @@ class Semantics:
         """What was understood. Errors: ``Unanswered``."""
         return _waited(thought, _THINK_S)
 
+    def leaning(self, thought: Thought, weights: Sequence[float]) -> Thought:
+        """The same question, leaning to some of its tokens."""
+        if thought.vectors is None:
+            return thought
+        leaning = np.asarray(weights, np.float32) @ thought.vectors
+        return replace(thought, vector=leaning / max(float(np.linalg.norm(leaning)), 1e-12))
+
     def nearest(self, thought: Thought, *, more: bool = False) -> list[int]:
         """Docids of records near a question, nearest first. Errors: ``Unanswered``."""
         serving = self._serving()
@@ -134,6 +143,9 @@ class Semantics:
 
 
 def _understood(serving: Serving, text: str) -> Thought:
+    if isinstance(serving.embedder, Reader):
+        read = serving.embedder.read(text)
+        return Thought(serving.model, read.vector, read.vectors, read.offsets)
     return Thought(serving.model, serving.embedder.embed([text], "query")[0])
 
 

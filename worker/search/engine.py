@@ -26,7 +26,7 @@ from worker.contract.search import (
     TimelineQuery,
 )
 from worker.projection.meaning import Meaning, Thought, Unanswered
-from worker.search import buckets, hybrid, terms
+from worker.search import buckets, fusion, hybrid, terms
 from worker.search.hybrid import Placed
 from worker.search.snippet import Highlighter
 from worker.search.timeline import Anchor, Moment, Window, parse_anchor, window
@@ -45,7 +45,7 @@ _WORD = {RecordKind.OBSERVATION: "Observation", RecordKind.SUMMARY: "Session", R
 class _Asked:
     """A question as it was understood. match: the words as an FTS5 expression, empty without words.
 
-    sentence: the words as they were said. meaning, thinking: what is asked and the question on its way to a vector,
+    question: the same for both engines. meaning, thinking: what is asked and the question on its way to a vector,
     None where meaning is not asked; unasked: why it is not, though it could have helped.
     """
 
@@ -53,7 +53,7 @@ class _Asked:
     match: str
     where: filters.Condition
     notes: tuple[str, ...]
-    sentence: str = ""
+    question: hybrid.Asked | None = None
     meaning: Meaning | None = None
     thinking: Future[Thought] | None = None
     unasked: Degraded | None = None
@@ -74,7 +74,8 @@ class Engine:
     """Answers over one store.
 
     meaning: the index by meaning, or why there is none now; None where nobody expects one. zone: of dates without one,
-    by default this machine's. clock, now: in seconds.
+    by default this machine's. recency_days: after so many, what is added for being new has halved; 0 adds nothing.
+    clock, now: in seconds.
     """
 
     def __init__(
@@ -83,10 +84,12 @@ class Engine:
         meaning: Callable[[], Meaning | Degraded | None] = lambda: None,
         *,
         zone: dt.tzinfo | None = None,
+        recency_days: int = fusion.RECENCY_WINDOW_DAYS,
         clock: Callable[[], float] = time.perf_counter,
         now: Callable[[], float] = time.time,
     ) -> None:
         self._store, self._meaning, self._zone, self._clock, self._now = store, meaning, zone, clock, now
+        self._recency_days = recency_days
         # Two modules of one form: by FTS5, and without it.
         self._finder: Finder = listing if store.fulltext else plain
 
@@ -158,8 +161,20 @@ class Engine:
             case Degraded() as reason:
                 return replace(asked, unasked=reason)
             case meaning:
-                sentence = " ".join((said.text.strip(), *said.phrases)).strip()
-                return replace(asked, sentence=sentence, meaning=meaning, thinking=meaning.think(sentence))
+                question = self._question(query, asked, " ".join((said.text.strip(), *said.phrases)).strip())
+                return replace(asked, question=question, meaning=meaning, thinking=meaning.think(question.sentence))
+
+    def _question(self, query: SearchQuery, asked: _Asked, sentence: str) -> hybrid.Asked:
+        return hybrid.Asked(
+            sentence,
+            asked.match,
+            asked.where,
+            strict=bool(asked.wanted.phrases),
+            weighed=self._store.fulltext,
+            alone=query.mode is Mode.SEMANTIC,
+            now_epoch_ms=int(self._now() * 1000) if self._recency_days else None,
+            half_life_days=self._recency_days or fusion.RECENCY_WINDOW_DAYS,
+        )
 
     def _degraded(self) -> Degraded | None:
         if not self._store.fulltext:
@@ -214,7 +229,7 @@ class Engine:
 
         def work(connection: Connection) -> Facets:
             match, kinds = _settled(self._finder, connection, asked)
-            window, _ = _window(self._finder, connection, query, asked, match, kinds)
+            window, _ = _window(self._finder, connection, asked, match, kinds)
             sets = _sets(match, asked.where, window)
             groups = [group for each in sets for group in self._finder.groups(connection, *each)]
             first = min((group.first_epoch_ms for group in groups), default=None)
@@ -269,29 +284,25 @@ def _find(finder: Finder, connection: Connection, query: SearchQuery, asked: _As
     """The page of what fits."""
     match, kinds = _settled(finder, connection, asked)
     notes = (_LOOSE,) if kinds and match != asked.match else ()
-    window, degraded = _window(finder, connection, query, asked, match, kinds)
+    window, degraded = _window(finder, connection, asked, match, kinds)
     if window is not None:
-        question = _question(query, asked, match)
-        placed = hybrid.page(connection, finder, question, window, limit=query.limit, offset=query.offset)
-        counts = window.kinds if question.alone else _added(kinds, window.kinds)
-        return _Found(placed, counts, "semantic" if question.alone else "hybrid", notes)
+        placed = hybrid.page(connection, finder, window, limit=query.limit, offset=query.offset)
+        counts = window.kinds if window.asked.alone else _added(kinds, window.kinds)
+        return _Found(placed, counts, "semantic" if window.asked.alone else "hybrid", notes)
     there = sum(kinds.values()) > query.offset
     placed = _placed(finder, connection, query, match, asked.where) if there else []
     return _Found(placed, kinds, "keyword" if match else "filter", notes, degraded)
 
 
 def _window(
-    finder: Finder,
-    connection: Connection,
-    query: SearchQuery,
-    asked: _Asked,
-    match: str,
-    kinds: dict[RecordKind, int],
+    finder: Finder, connection: Connection, asked: _Asked, match: str, kinds: dict[RecordKind, int]
 ) -> tuple[hybrid.Window | None, Degraded | None]:
     """The candidates of both engines, or None and why there are none."""
-    if asked.meaning is None or asked.thinking is None:
+    if asked.meaning is None or asked.thinking is None or asked.question is None:
         return None, None
-    question, worded = _question(query, asked, match), sum(kinds.values())
+    # A phrase that stands somewhere is a demand for meaning too.
+    strict = asked.question.strict and match == asked.match
+    question, worded = replace(asked.question, match=match, strict=strict), sum(kinds.values())
     try:
         thought = asked.meaning.settle(asked.thinking)
         return hybrid.window(connection, finder, asked.meaning, thought, question, worded), None
@@ -304,13 +315,7 @@ def _sets(match: str, where: filters.Condition, window: hybrid.Window | None) ->
     if window is None:
         return [(match, where)]
     added = [("", candidates.only(window.unworded))] if window.unworded else []
-    return added if window.alone else [(match, where), *added]
-
-
-def _question(query: SearchQuery, asked: _Asked, match: str) -> hybrid.Asked:
-    """The question as both engines take it. A phrase that stands somewhere is a demand for meaning too."""
-    strict = bool(asked.wanted.phrases) and match == asked.match
-    return hybrid.Asked(asked.sentence, match, asked.where, strict=strict, alone=query.mode is Mode.SEMANTIC)
+    return added if window.asked.alone else [(match, where), *added]
 
 
 def _added(kinds: dict[RecordKind, int], more: dict[RecordKind, int]) -> dict[RecordKind, int]:

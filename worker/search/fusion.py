@@ -36,7 +36,7 @@ HEAD = 50
 
 FLOOR = 0.3
 """What has none of the words and is not even this near is not shown. Sixteen questions about nothing in the memory
-found four records by meaning at the most, in place of a hundred; no record that was looked for was lost."""
+found some four records by whole texts, in place of a hundred; no record that was looked for was lost."""
 
 RECENCY_WINDOW_DAYS = 90
 """After so many days half of what is added for being new is left."""
@@ -101,12 +101,18 @@ class Fused:
 
 
 def fuse(
-    candidates: Sequence[Candidate], *, cjk: bool = False, words: int = 8, now_epoch_ms: int | None = None
+    candidates: Sequence[Candidate],
+    *,
+    cjk: bool = False,
+    words: int = 8,
+    now_epoch_ms: int | None = None,
+    half_life_days: float = RECENCY_WINDOW_DAYS,
 ) -> list[Fused]:
     """The candidates, best first; ties: newer first.
 
     cjk: whether the question is mostly in a script without blanks (``is_cjk``). words: how many it has that tell
-    something (``terms.terms``). now_epoch_ms: what is new is a little ahead of what is old; None leaves age out.
+    something (``terms.terms``). now_epoch_ms: what is new is a little ahead of what is old, and half as much after
+    ``half_life_days``; None leaves age out.
 
     While vectors are missing, a cosine that is not known counts as what the words say, and meaning weighs by the share
     of the worded candidates that have vectors. So no set ends below words alone by more than 0.1: with half of the
@@ -127,7 +133,7 @@ def fuse(
             each,
             weights.words * one
             + lit * (weights.whole * two + weights.part * three + weights.tokens * four)
-            + _newness(each.epoch_ms, now_epoch_ms),
+            + _newness(each.epoch_ms, now_epoch_ms, half_life_days),
         )
         for each, one, two, three, four in zip(candidates, by_words, by_whole, by_part, by_tokens, strict=True)
     ]
@@ -203,8 +209,8 @@ def _z_scores(values: Sequence[float | None]) -> list[float | None]:
     return [None if value is None else (value - mean) * scale for value in values]
 
 
-def _newness(epoch_ms: int, now_epoch_ms: int | None) -> float:
+def _newness(epoch_ms: int, now_epoch_ms: int | None, half_life_days: float) -> float:
     if now_epoch_ms is None:
         return 0.0
     age_days = max(0, now_epoch_ms - epoch_ms) / _DAY_MS
-    return float(RECENCY * 0.5 ** (age_days / RECENCY_WINDOW_DAYS))
+    return float(RECENCY * 0.5 ** (age_days / half_life_days))

@@ -11,16 +11,14 @@ from functools import partial
 from worker.contract.records import RecordKey, RecordKind
 from worker.contract.search import Order
 from worker.projection.meaning import Meaning, Nearness, Thought
-from worker.search import fusion
-from worker.store import candidates, search_index, vectors
+from worker.search import emphasis, fusion, terms
+from worker.store import candidates, frequencies, search_index, vectors
 from worker.store.filters import Condition
 from worker.store.finder import Finder
 from worker.store.listing import Ranked
 from worker.store.tables import Connection
 
 POOL = fusion.PER_ENGINE
-FLOOR = 0.15
-"""What has none of the words and is not even this near has nothing to do with the question."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,16 +35,18 @@ class Placed:
 class Asked:
     """What is looked for. match: as an expression; where: the filters. strict: only what has the words may be found.
 
-    sentence: the words as they were said. alone: meaning ranks by itself. now_epoch_ms: makes what is new a little
-    better; None leaves age out.
+    sentence: the words as they were said. weighed: the index can tell how rare a word is. alone: meaning ranks by
+    itself. now_epoch_ms, half_life_days: make what is new a little better.
     """
 
     sentence: str
     match: str
     where: Condition
     strict: bool = False
+    weighed: bool = True
     alone: bool = False
     now_epoch_ms: int | None = None
+    half_life_days: float = fusion.RECENCY_WINDOW_DAYS
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,13 +54,13 @@ class Window:
     """The candidates in order.
 
     unworded: docids of those that have none of the words; beyond: of those that have them but are not among the best
-    by words. alone: nothing follows them.
+    by words.
     """
 
+    asked: Asked
     placed: tuple[Placed, ...]
-    unworded: tuple[int, ...] = ()
-    beyond: tuple[int, ...] = ()
-    alone: bool = False
+    unworded: tuple[int, ...]
+    beyond: tuple[int, ...]
 
     @property
     def kinds(self) -> dict[RecordKind, int]:
@@ -80,53 +80,74 @@ def window(
 
     worded: how many records have the words. Errors: ``Unanswered`` when meaning has nothing to say.
     """
+    thought = _leaning(connection, meaning, thought, asked)
     wording = _best(connection, finder, asked, POOL) if not asked.alone or asked.strict else []
     scores = {search_index.docid(found.key): found.score for found in wording}
-    near = _near(connection, meaning, thought, asked, scores)
+    near = _near(connection, meaning, thought, asked, list(scores))
     read = partial(vectors.stored, connection, thought.model)
     nearness = meaning.nearness(thought, near, read)
     unread = [number for number in scores if number not in nearness]
     nearness |= meaning.nearness(thought, unread, read) if unread else {}
-    there = (number for number in near if number in nearness and max(nearness[number]) >= FLOOR)
-    by_meaning = sorted(there, key=lambda number: _order(nearness[number], number))[:POOL]
-    numbers = list(dict.fromkeys((*scores, *by_meaning)))
-    epochs = candidates.moments(connection, numbers)
-    fused = fusion.fuse(
-        [
-            fusion.Candidate(
-                number,
-                epochs.get(number, 0),
-                None if asked.alone else scores.get(number),
-                *nearness.get(number, (None, None)),
-            )
-            for number in numbers
-        ],
-        cjk=fusion.is_cjk(asked.sentence),
-        now_epoch_ms=asked.now_epoch_ms,
-    )
-    ranks = {number: rank for rank, number in enumerate(by_meaning, start=1)}
-    places = {number: rank for rank, number in enumerate(scores, start=1)}
-    order = [found.candidate.docid for found in fused]
-    added = order if asked.alone else [number for number in order if number not in scores]
-    beyond: set[int] = set()
+    by_meaning = sorted(
+        (number for number in near if number in nearness), key=lambda number: _order(nearness[number], number)
+    )[:POOL]
+    further: dict[int, float] = {}
+    added = [number for number in by_meaning if number not in scores]
     if worded > POOL and added and not asked.alone:
-        beyond = candidates.worded_of(connection, finder.found(asked.match), added)
+        further = candidates.weighed_of(connection, asked.match, added)
+    weights = {} if asked.alone else scores | further
+    fused = [
+        found for found in _fused(connection, asked, [*scores, *added], weights, nearness) if found.candidate.is_shown
+    ]
+    ranks = {number: rank for rank, number in enumerate(by_meaning, start=1)}
+    places = {} if asked.alone else {number: rank for rank, number in enumerate(scores, start=1)}
+    order = [found.candidate.docid for found in fused]
     return Window(
+        asked,
         tuple(
             Placed(search_index.key(number), found.score, places.get(number), ranks.get(number))
             for number, found in zip(order, fused, strict=True)
         ),
-        unworded=tuple(number for number in added if number not in beyond),
-        beyond=tuple(number for number in added if number in beyond),
-        alone=asked.alone,
+        unworded=tuple(number for number in order if number not in weights),
+        beyond=tuple(number for number in order if number in further),
     )
 
 
-def page(
-    connection: Connection, finder: Finder, asked: Asked, found: Window, *, limit: int, offset: int
-) -> list[Placed]:
-    """A page of the list that begins with the window."""
-    head = list(found.placed[offset : offset + limit])
+def _leaning(connection: Connection, meaning: Meaning, thought: Thought, asked: Asked) -> Thought:
+    """The question leaning to the words that are rare among the records that are asked."""
+    if not thought.offsets or not asked.weighed:
+        return thought
+    pieces = emphasis.spans(asked.sentence)
+    words = dict.fromkeys(word for piece in pieces for word in piece.words)
+    found = frequencies.frequencies(connection, words, asked.where)
+    records = frequencies.records(connection, asked.where)
+    return meaning.leaning(thought, emphasis.token_weights(thought.offsets, pieces, found, records))
+
+
+def _fused(
+    connection: Connection,
+    asked: Asked,
+    numbers: Sequence[int],
+    weights: dict[int, float],
+    nearness: dict[int, Nearness],
+) -> list[fusion.Fused]:
+    """All candidates in one order, those that are hardly near among them: they tell how near the others are."""
+    epochs = candidates.moments(connection, numbers)
+    return fusion.fuse(
+        [
+            fusion.Candidate(number, epochs.get(number, 0), weights.get(number), *nearness.get(number, (None, None)))
+            for number in numbers
+        ],
+        cjk=fusion.is_cjk(asked.sentence),
+        words=len(terms.terms(asked.sentence)),
+        now_epoch_ms=asked.now_epoch_ms,
+        half_life_days=asked.half_life_days,
+    )
+
+
+def page(connection: Connection, finder: Finder, found: Window, *, limit: int, offset: int) -> list[Placed]:
+    """A page of the list that begins with the window; of meaning alone it is all there is."""
+    asked, head = found.asked, list(found.placed[offset : offset + limit])
     if len(head) == limit or asked.alone:
         return head
     # The words' own list without what the window took from below its first hundred.
@@ -140,12 +161,10 @@ def _best(connection: Connection, finder: Finder, asked: Asked, most: int) -> li
     return finder.search(connection, asked.match, asked.where, order=Order.RELEVANCE, limit=most, offset=0)
 
 
-def _near(
-    connection: Connection, meaning: Meaning, thought: Thought, asked: Asked, scores: dict[int, float]
-) -> list[int]:
+def _near(connection: Connection, meaning: Meaning, thought: Thought, asked: Asked, worded: list[int]) -> list[int]:
     """Docids of what may be near: all that passes the filters, if that is not too much to compare one by one."""
     if asked.strict:
-        return list(scores)
+        return worded
     most = meaning.exact_most(narrow=asked.where.narrow)
     passing = candidates.passing(connection, asked.where, most)
     if passing is not None:

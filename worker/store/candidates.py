@@ -5,8 +5,11 @@ from collections.abc import Sequence
 
 from worker.contract.records import RecordKind
 from worker.store import search_index
-from worker.store.filters import Condition, Part
+from worker.store.filters import Condition
+from worker.store.listing import WEIGHTS
 from worker.store.rows import placeholders
+
+_BM25 = f"bm25(py_text, {', '.join(map(str, WEIGHTS))})"
 
 
 def passing(connection: sqlite3.Connection, where: Condition, most: int) -> list[int] | None:
@@ -26,13 +29,14 @@ def passing_of(connection: sqlite3.Connection, where: Condition, numbers: Sequen
     return [number for number in numbers if number in there]
 
 
-def worded_of(connection: sqlite3.Connection, found: Part, numbers: Sequence[int]) -> set[int]:
-    """Those of some records that an expression finds. found: its docids, as a finder gives them."""
-    sql, values = found
+def weighed_of(connection: sqlite3.Connection, match: str, numbers: Sequence[int]) -> dict[int, float]:
+    """Those of some records that an FTS5 expression finds, and how well; larger is better."""
+    # The plus sign keeps SQLite from asking for one after the other.
     rows = connection.execute(
-        f"SELECT * FROM ({sql}) WHERE 1 IN (SELECT 1) AND rowid IN ({placeholders(numbers)})", (*values, *numbers)
+        f"SELECT rowid, {_BM25} FROM py_text WHERE py_text MATCH ? AND +rowid IN ({placeholders(numbers)})",
+        (match, *numbers),
     )
-    return {row[0] for row in rows}
+    return {row[0]: -row[1] for row in rows}
 
 
 def without(where: Condition, numbers: Sequence[int]) -> Condition:
