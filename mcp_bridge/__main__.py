@@ -18,6 +18,7 @@ import anyio
 
 from worker.contract import launch, settings
 from worker.contract.errors import MemError
+from worker.contract.recalls import MCP
 from worker.contract.settings import Settings
 from worker.contract.version import __version__
 
@@ -133,7 +134,8 @@ async def _serve(where: Settings, messages: Input, answers: Output) -> None:
     from mcp_bridge.server import Link, build
     from worker.contract.client import WorkerClient
 
-    async with WorkerClient(where.host, where.port, timeout_s=where.timeout_s, token=where.credential) as client:
+    worker = WorkerClient(where.host, where.port, timeout_s=where.timeout_s, token=where.credential, caller=MCP)
+    async with worker as client:
         server = build(Link(partial(launch.ensure, where), client), __version__)
         lines = Lines(io.BufferedReader(messages), encoding="utf-8", errors="replace")
         buffer = io.BufferedWriter(answers)  # type: ignore[type-var]

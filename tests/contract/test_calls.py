@@ -133,6 +133,13 @@ async def both(worker: FakeWorker, call: Call[Any]) -> list[Request]:
         (calls.record(RecordKey(RecordKind.OBSERVATION, 118)), "GET", "/api/observation/118", {}, {}),
         (calls.record(RecordKey(RecordKind.SUMMARY, 14)), "GET", "/api/session/14", {}, {}),
         (calls.record(RecordKey(RecordKind.PROMPT, 40)), "GET", "/api/prompt/40", {}, {}),
+        (
+            calls.recalls([RecordKey(RecordKind.OBSERVATION, 118), RecordKey(RecordKind.SUMMARY, 14)]),
+            "GET",
+            "/api/recalls",
+            {"keys": "118,S14"},
+            {},
+        ),
         (calls.projects(), "GET", "/api/projects", {}, {}),
         (calls.stats(), "GET", "/api/stats", {}, {}),
         (calls.health(), "GET", "/api/health", {}, {}),

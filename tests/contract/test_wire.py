@@ -33,6 +33,7 @@ from worker.contract.curation import Save, Saved
 from worker.contract.errors import Invalid, MemError, NotFound, Problem, Unavailable
 from worker.contract.events import StreamEvent
 from worker.contract.present import Text, text
+from worker.contract.recalls import Recalled, Recalls
 from worker.contract.records import Observation, Prompt, RecordKey, RecordKind, Summary
 from worker.contract.search import (
     BatchQuery,
@@ -115,6 +116,10 @@ GOLDEN: list[tuple[Any, str]] = [
         '{"total":1,"kinds":[{"value":"observation","count":1}],"types":[],"projects":[],'
         '"buckets":[{"start_epoch_ms":5,"count":1,"types":{"bugfix":1},"end_epoch_ms":8}],"bucket_ms":3,'
         '"first_epoch_ms":5,"last_epoch_ms":null,"concepts":[]}',
+    ),
+    (
+        Recalls(recalls={"118": Recalled(listed=2, last_epoch_ms=5)}),
+        '{"recalls":{"118":{"listed":2,"read":0,"last_epoch_ms":5}}}',
     ),
     (Readiness(status="ready"), '{"status":"ready","mcpReady":true,"message":null}'),
     (Version("0.1.0"), '{"version":"0.1.0"}'),
@@ -215,6 +220,7 @@ STEPS: list[tuple[Call[Any], Any]] = [
     (calls.observation(1), lambda answer: answer.platform_source == "claude"),
     (calls.record(RecordKey(RecordKind.SUMMARY, 1)), lambda answer: answer.request == "Fix token expiry"),
     (calls.record(RecordKey(RecordKind.PROMPT, 1)), lambda answer: answer.project == "shop"),
+    (calls.recalls([RecordKey(RecordKind.PROMPT, 9)]), lambda answer: answer == Recalls(recalls={})),
     (calls.projects(), lambda answer: answer.projects == ("shop",)),
     (calls.stats(), lambda answer: answer.database.observations == 1),
     (calls.health(), lambda answer: answer.status == "ok" and answer.initialized),

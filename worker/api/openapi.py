@@ -125,7 +125,7 @@ def _parameters(param: Param) -> Iterator[dict[str, Any]]:
         required = param.required and len(param.names) == 1
         yield {"name": name, "in": "query", "description": about, "required": required, "schema": schema, **listed}
     for name in param.headers:
-        about = f"the same as `{param.names[0]}`"
+        about = f"the same as `{param.names[0]}`" if param.names else param.about
         yield {"name": name, "in": "header", "description": about, "schema": schema}
 
 

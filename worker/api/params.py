@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from worker.api.codec import Query
+from worker.contract.recalls import CALLER
 from worker.contract.search import Order
 
 T = TypeVar("T")
@@ -133,6 +134,12 @@ class Platform(Param):
 MOST = 1000
 """Entries in one answer."""
 _DEEPEST = 10_000_000
+
+WHO = Param(
+    (),
+    "who asks: what is returned is counted as recalled, but not for `app`, people who look around, nor for a web page",
+    headers=(CALLER,),
+)
 
 WORDS = Text(("query", "q"), "the words as a person types them; nothing in them is syntax")
 PROJECT = Text(("project",), "this project, and what was merged into it")

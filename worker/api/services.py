@@ -12,6 +12,7 @@ from worker.projection.meaning import Meaning
 from worker.projection.upkeep import IndexUpkeep
 from worker.search.engine import Engine
 from worker.store.tables import Store
+from worker.store.tally import Tally
 from worker.stream.broadcaster import Broadcaster
 
 _OFF = "search by meaning is switched off (CLAUDE_MEM_CHROMA_ENABLED)"
@@ -23,7 +24,7 @@ class Services:
 
     clock: seconds since 1970. stop: asks the server to end; restart: to end and start a successor.
     environ: the settings in this process's environment. projector: keeps the index by meaning, None where it is
-    switched off; meaning: what searches ask of it, or why they cannot.
+    switched off; meaning: what searches ask of it, or why they cannot. tally: of what is recalled.
     """
 
     version: str
@@ -40,6 +41,11 @@ class Services:
     failure: str | None = field(default=None)
     restart: Callable[[], None] | None = None
     environ: Mapping[str, str] = field(default_factory=dict)
+    tally: Tally = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Nothing was recalled yet."""
+        self.tally = Tally(self.now_ms)
 
     @property
     def store(self) -> Store:

@@ -13,7 +13,8 @@ import msgspec
 from worker.contract.curation import Deleted, Save, Saved
 from worker.contract.index import IndexFaults, IndexOrder, IndexStatus
 from worker.contract.present import Text
-from worker.contract.records import Observation, Prompt, RecordKey, RecordKind, Summary
+from worker.contract.recalls import ObservationRead, PromptRead, Recalls, SummaryRead
+from worker.contract.records import RecordKey, RecordKind
 from worker.contract.search import (
     BatchQuery,
     Facets,
@@ -49,6 +50,7 @@ OBSERVATION = "/api/observation/{id}"
 SUMMARY = "/api/session/{id}"
 SUMMARY_ROW = "/api/summary/{id}"
 PROMPT = "/api/prompt/{id}"
+RECALLS = "/api/recalls"
 PROJECTS = "/api/projects"
 STATS = "/api/stats"
 HEALTH = "/api/health"
@@ -201,22 +203,22 @@ def batch(query: BatchQuery) -> Call[list[dict[str, Any]]]:
     return Call("POST", BATCH, list[dict[str, Any]], body=msgspec.json.encode(body))
 
 
-def observation(record_id: int) -> Call[Observation]:
+def observation(record_id: int) -> Call[ObservationRead]:
     """One observation. Errors: ``NotFound``."""
-    return Call("GET", OBSERVATION.format(id=record_id), Observation)
+    return Call("GET", OBSERVATION.format(id=record_id), ObservationRead)
 
 
-def summary(record_id: int) -> Call[Summary]:
+def summary(record_id: int) -> Call[SummaryRead]:
     """One session summary. Errors: ``NotFound``."""
-    return Call("GET", SUMMARY.format(id=record_id), Summary)
+    return Call("GET", SUMMARY.format(id=record_id), SummaryRead)
 
 
-def prompt(record_id: int) -> Call[Prompt]:
+def prompt(record_id: int) -> Call[PromptRead]:
     """One user prompt. Errors: ``NotFound``."""
-    return Call("GET", PROMPT.format(id=record_id), Prompt)
+    return Call("GET", PROMPT.format(id=record_id), PromptRead)
 
 
-def record(key: RecordKey) -> Call[Observation] | Call[Summary] | Call[Prompt]:
+def record(key: RecordKey) -> Call[ObservationRead] | Call[SummaryRead] | Call[PromptRead]:
     """The record with this key. Errors: ``NotFound``."""
     match key.kind:
         case RecordKind.OBSERVATION:
@@ -225,6 +227,11 @@ def record(key: RecordKey) -> Call[Observation] | Call[Summary] | Call[Prompt]:
             return summary(key.id)
         case RecordKind.PROMPT:
             return prompt(key.id)
+
+
+def recalls(keys: Iterable[RecordKey]) -> Call[Recalls]:
+    """How often records were given back, for at most a hundred of them; those that never were are left out."""
+    return Call("GET", RECALLS, Recalls, _params(keys=tuple(keys)))
 
 
 def projects() -> Call[Projects]:

@@ -11,6 +11,7 @@ from worker.contract import calls, sse
 from worker.contract.calls import Call
 from worker.contract.errors import Invalid, MemError, TimedOut, Unreachable, from_body
 from worker.contract.events import StreamEvent
+from worker.contract.recalls import APP, CALLER
 from worker.contract.settings import dialled
 
 T = TypeVar("T")
@@ -25,7 +26,8 @@ _IDLE_S = 3.0
 class WorkerClient:
     """Sends calls to one worker. Use as an async context manager, or ``close`` it.
 
-    token: the worker's, if it wants one. transport: for tests, an ASGI app in place of a socket.
+    token: the worker's, if it wants one. caller: who asks, as ``recalls`` tells; people who look around unless said
+    otherwise. transport: for tests, an ASGI app in place of a socket.
     """
 
     def __init__(
@@ -35,6 +37,7 @@ class WorkerClient:
         *,
         timeout_s: float = 30.0,
         token: str = "",
+        caller: str = APP,
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
         host = dialled(host)
@@ -43,7 +46,7 @@ class WorkerClient:
         self._timeout_s = timeout_s
         self._http = httpx.AsyncClient(
             base_url=f"http://{authority}:{port}",
-            headers={"Authorization": f"Bearer {token}"} if token else None,
+            headers={CALLER: caller} | ({"Authorization": f"Bearer {token}"} if token else {}),
             timeout=timeout_s,
             transport=transport,
             trust_env=False,

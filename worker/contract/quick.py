@@ -9,6 +9,7 @@ import msgspec
 
 from worker.contract.calls import Call
 from worker.contract.errors import MemError, TimedOut, Unreachable, from_body
+from worker.contract.recalls import CALLER, CLI
 from worker.contract.settings import dialled
 
 T = TypeVar("T")
@@ -25,7 +26,8 @@ class QuickClient:
 
     def __init__(self, host: str, port: int, *, timeout_s: float = 30.0, token: str = "") -> None:
         self._host, self._port, self._timeout_s = dialled(host), port, timeout_s
-        self._headers = {"Accept": "application/json"} | ({"Authorization": f"Bearer {token}"} if token else {})
+        self._headers = {"Accept": "application/json", CALLER: CLI}
+        self._headers |= {"Authorization": f"Bearer {token}"} if token else {}
 
     def send(self, call: Call[T], *, timeout_s: float | None = None) -> T:
         """The answer. Errors: the ``MemError`` the worker told, ``Unreachable``, ``TimedOut``."""

@@ -3,7 +3,7 @@
 from starlette.requests import Request
 from starlette.responses import Response
 
-from worker.api import params
+from worker.api import params, recalling
 from worker.api.codec import Query, body, id_list, respond, text_list, whole_number
 from worker.api.endpoint import Endpoint
 from worker.api.params import Number, Texts
@@ -11,7 +11,7 @@ from worker.api.services import Services
 from worker.contract import calls
 from worker.contract.batches import FileObservations, ObservationBatch, SessionBatch, SessionRow
 from worker.contract.errors import Invalid
-from worker.contract.records import Observation
+from worker.contract.records import Observation, key_of
 from worker.contract.search import Order
 from worker.present.lean import lean_row, row
 from worker.store import observations, session_rows
@@ -31,6 +31,7 @@ def routes(services: Services) -> list[Endpoint]:
         limit = None if asked.limit is None else whole_number(asked.limit, "limit", low=1)
         found = await services.store.read(lambda connection: observations.by_ids(connection, ids))
         chosen = _chosen(list(found.values()), asked)[:limit]
+        recalling.read(services, request, map(key_of, chosen))
         return respond([lean_row(record) if asked.lean else row(record) for record in chosen])
 
     async def sessions(request: Request) -> Response:
@@ -49,12 +50,14 @@ def routes(services: Services) -> list[Endpoint]:
                 connection, paths, projects=projects, platform_source=platform, limit=limit
             )
         )
+        recalling.read(services, request, map(key_of, found))
         return respond(FileObservations(observations=tuple(found), count=len(found)))
 
     return [
         Endpoint(
             method="POST", path=calls.BATCH, run=batch, summary="Observations in full; unknown ids are left out.",
             answers=(list[Observation], list[dict[str, object]]), body=ObservationBatch, reads=True,
+            params=(params.WHO,),
         ),
         Endpoint(
             method="POST", path=calls.SESSIONS_BATCH, run=sessions, summary="Sessions by memory id, newest first.",
@@ -63,7 +66,7 @@ def routes(services: Services) -> list[Endpoint]:
         Endpoint(
             method="GET", path=calls.OBSERVATIONS_BY_FILE, run=by_file,
             summary="Observations of files, by whole path, newest first.", answers=(FileObservations,),
-            params=(_PATHS, _PROJECTS, params.PLATFORM, _FEW),
+            params=(_PATHS, _PROJECTS, params.PLATFORM, _FEW, params.WHO),
         ),
     ]  # fmt: skip
 

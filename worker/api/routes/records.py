@@ -6,16 +6,18 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from worker.api import params
+from worker.api import params, recalling
 from worker.api.codec import Query, respond, whole_number
 from worker.api.endpoint import Endpoint
-from worker.api.params import Number
+from worker.api.params import Number, Texts
 from worker.api.services import Services
 from worker.contract import calls
-from worker.contract.errors import NotFound
-from worker.contract.records import Observation, Prompt, Record, RecordKey, RecordKind, Summary, items
+from worker.contract.errors import Invalid, NotFound
+from worker.contract.recalls import ObservationRead, PromptRead, Recalled, Recalls, SummaryRead
+from worker.contract.records import Record, RecordKey, RecordKind, items, parse_key
 from worker.contract.viewer import ObservationItem, Page, PromptItem, SummaryItem
-from worker.store import records
+from worker.store import recalls, records, search_index
+from worker.store.search_index import docid
 
 _WORD = {RecordKind.OBSERVATION: "Observation", RecordKind.SUMMARY: "Session", RecordKind.PROMPT: "Prompt"}
 _ITEM: dict[RecordKind, type[ObservationItem] | type[SummaryItem] | type[PromptItem]] = {
@@ -23,6 +25,12 @@ _ITEM: dict[RecordKind, type[ObservationItem] | type[SummaryItem] | type[PromptI
     RecordKind.SUMMARY: SummaryItem,
     RecordKind.PROMPT: PromptItem,
 }
+_READ: dict[RecordKind, type[ObservationRead] | type[SummaryRead] | type[PromptRead]] = {
+    RecordKind.OBSERVATION: ObservationRead,
+    RecordKind.SUMMARY: SummaryRead,
+    RecordKind.PROMPT: PromptRead,
+}
+_KEYS = Texts(("keys",), "records: 118, S14, P40; a hundred at most", required=True)
 _SCOPE = (params.PROJECT, params.PLATFORM)
 _LIMIT = Number(("limit",), "how many at most; above 100 counts as 100", default=20, low=1, high=100_000)
 _OFFSET = Number(("offset",), "how many to pass over", default=0)
@@ -46,10 +54,19 @@ def routes(services: Services) -> list[Endpoint]:
     async def one(request: Request, kind: RecordKind) -> Response:
         key = RecordKey(kind, whole_number(request.path_params["id"], "id", low=1, high=2**62))
         query = Query(request)
-        found = (await services.store.read(lambda connection: records.by_keys(connection, [key]))).get(key)
+        found, counts = await services.store.read(
+            lambda connection: (records.by_keys(connection, [key]).get(key), recalls.of(connection, [docid(key)]))
+        )
         if found is None or not _in_scope(found, params.PROJECT.of(query), params.PLATFORM.of(query)):
             raise NotFound(f"{_WORD[kind]} #{key.id} not found", field="id")
-        return respond(found)
+        recalling.read(services, request, [key])
+        recalled = counts.get(docid(key), Recalled())
+        return respond(_READ[kind](**msgspec.structs.asdict(found), recalled=recalled))
+
+    async def recalled(request: Request) -> Response:
+        keys = [_key(text) for text in _KEYS.of(Query(request))]
+        counts = await services.store.read(lambda connection: recalls.of(connection, [docid(key) for key in keys]))
+        return respond(Recalls(recalls={str(search_index.key(number)): one for number, one in counts.items()}))
 
     def listed(path: str, kind: RecordKind, answer: Any) -> Endpoint:
         return Endpoint(
@@ -68,17 +85,32 @@ def routes(services: Services) -> list[Endpoint]:
             run=lambda request: one(request, kind),
             summary=f"One {kind.value} in full.",
             answers=(answer,),
-            params=_SCOPE,
+            params=(*_SCOPE, params.WHO),
         )
 
     return [
         listed(calls.OBSERVATIONS, RecordKind.OBSERVATION, Page[ObservationItem]),
         listed(calls.SUMMARIES, RecordKind.SUMMARY, Page[SummaryItem]),
         listed(calls.PROMPTS, RecordKind.PROMPT, Page[PromptItem]),
-        single(calls.OBSERVATION, RecordKind.OBSERVATION, Observation),
-        single(calls.SUMMARY, RecordKind.SUMMARY, Summary),
-        single(calls.PROMPT, RecordKind.PROMPT, Prompt),
+        single(calls.OBSERVATION, RecordKind.OBSERVATION, ObservationRead),
+        single(calls.SUMMARY, RecordKind.SUMMARY, SummaryRead),
+        single(calls.PROMPT, RecordKind.PROMPT, PromptRead),
+        Endpoint(
+            method="GET",
+            path=calls.RECALLS,
+            run=recalled,
+            summary="How often records were given back; those that never were are left out.",
+            answers=(Recalls,),
+            params=(_KEYS,),
+        ),
     ]
+
+
+def _key(text: str) -> RecordKey:
+    key = parse_key(text)
+    if key is None:
+        raise Invalid(f"keys must be 118, S14 or P40, not {text[:40]!r}", field="keys")
+    return key
 
 
 def _item(record: Record, kind: RecordKind, content_session_id: str) -> ObservationItem | SummaryItem | PromptItem:

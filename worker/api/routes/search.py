@@ -6,7 +6,7 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from worker.api import params
+from worker.api import params, recalling
 from worker.api.codec import Query, respond
 from worker.api.endpoint import Endpoint
 from worker.api.params import Choice, Flag, Moment, Number, Texts
@@ -62,7 +62,7 @@ _FILTERS = (_KIND, _TYPES, _TYPE, params.CONCEPTS, params.FILES, params.PROJECT,
 _SPAN = (params.SINCE, params.UNTIL)
 _PAGE = (params.ORDER, params.LIMIT, params.OFFSET)
 _SEARCH = (params.WORDS, *_FILTERS, *_SPAN, *_PAGE, _TYPING, _MODE, _PHASE)
-_BY_FILE = (_PATHS, _IS_FOLDER, params.PROJECT, params.PLATFORM, *_SPAN, *_PAGE, params.FORM)
+_BY_FILE = (_PATHS, _IS_FOLDER, params.PROJECT, params.PLATFORM, *_SPAN, *_PAGE, params.FORM, params.WHO)
 # Known, so that they are not told to be ignored: what they ask for is the case anyway.
 _HARMLESS = (Flag(("isFolder",), "plays a part in `/api/search/by-file` alone"),)
 _FORMS = (Text, SearchPage, SearchRows)
@@ -71,28 +71,28 @@ _FORMS = (Text, SearchPage, SearchRows)
 def routes(services: Services) -> list[Endpoint]:
     """The routes of this topic."""
 
-    async def answer(query: Query, wanted: SearchQuery, as_text: Callable[[SearchPage], str]) -> Response:
-        form = params.FORM.of(query)
+    async def answer(request: Request, wanted: SearchQuery, as_text: Callable[[SearchPage], str]) -> Response:
+        form = params.FORM.of(Query(request))
         if form == "json":
-            return respond(await services.engine.search_rows(wanted))
+            rows = await services.engine.search_rows(wanted)
+            recalling.read(services, request, (hit.key for hit in rows.hits))
+            return respond(rows)
         page = await services.engine.search(wanted)
+        recalling.listed(services, request, (hit.key for hit in page.hits))
         return respond(page if form == "hits" else text(as_text(page)))
 
     async def search(request: Request) -> Response:
-        query = Query(request)
-        return await answer(query, search_query(query), lambda page: index_table(page, services.zone))
+        return await answer(request, search_query(Query(request)), lambda page: index_table(page, services.zone))
 
     async def search_observations(request: Request) -> Response:
-        query = Query(request)
-        wanted = msgspec.structs.replace(search_query(query), kinds=(RecordKind.OBSERVATION,))
+        wanted = msgspec.structs.replace(search_query(Query(request)), kinds=(RecordKind.OBSERVATION,))
         if not wanted.text:
             raise Invalid("query is missing: the words to look for", field="query")
-        return await answer(query, wanted, lambda page: observation_table(page, services.zone))
+        return await answer(request, wanted, lambda page: observation_table(page, services.zone))
 
     async def search_by_file(request: Request) -> Response:
-        query = Query(request)
-        wanted = file_query(query)
-        return await answer(query, wanted, lambda page: file_table(page, wanted.files, services.zone))
+        wanted = file_query(Query(request))
+        return await answer(request, wanted, lambda page: file_table(page, wanted.files, services.zone))
 
     async def facets(request: Request) -> Response:
         query = Query(request)
@@ -107,12 +107,12 @@ def routes(services: Services) -> list[Endpoint]:
     return [
         Endpoint(
             method="GET", path=calls.SEARCH, run=search, summary="The index: what is found by words and filters.",
-            answers=_FORMS, params=(*_SEARCH, params.FORM, *_HARMLESS),
+            answers=_FORMS, params=(*_SEARCH, params.FORM, params.WHO, *_HARMLESS),
         ),
         Endpoint(
             method="GET", path=calls.SEARCH_OBSERVATIONS, run=search_observations,
             summary="The same over observations alone; `query` is needed.", answers=_FORMS,
-            params=(*_SEARCH, params.FORM, *_HARMLESS),
+            params=(*_SEARCH, params.FORM, params.WHO, *_HARMLESS),
         ),
         Endpoint(
             method="GET", path=calls.SEARCH_BY_FILE, run=search_by_file,

@@ -3,7 +3,7 @@
 from starlette.requests import Request
 from starlette.responses import Response
 
-from worker.api import params
+from worker.api import params, recalling
 from worker.api.codec import Query, respond
 from worker.api.endpoint import Endpoint
 from worker.api.params import Choice, Number, Text
@@ -29,13 +29,14 @@ _CHOICES = Number(("limit",), "hits to choose from", default=5, low=1, high=100)
 _FORM = Choice(
     ("format",), "text for an agent, or json", {"text": "text", "json": "json", "hits": "json"}, "text"
 )  # fmt: skip
-_AROUND = (params.DEPTH_BEFORE, params.DEPTH_AFTER, params.PROJECT, params.PLATFORM, _FORM)
+_AROUND = (params.DEPTH_BEFORE, params.DEPTH_AFTER, params.PROJECT, params.PLATFORM, _FORM, params.WHO)
 
 
 def routes(services: Services) -> list[Endpoint]:
     """The routes of this topic."""
 
-    async def answer(query: Query) -> Response:
+    async def answer(request: Request) -> Response:
+        query = Query(request)
         as_text = _FORM.of(query) == "text"
         try:
             found = await services.engine.timeline(timeline_query(query))
@@ -44,17 +45,18 @@ def routes(services: Services) -> list[Endpoint]:
             if not as_text or not _about_anchor(error):
                 raise
             return respond(text(error.message, error=error.field is not None))
+        recalling.listed(services, request, (entry.key for entry in found.entries))
         return respond(text(timeline_table(found, services.zone)) if as_text else found)
 
     async def timeline(request: Request) -> Response:
-        return await answer(Query(request))
+        return await answer(request)
 
     async def by_query(request: Request) -> Response:
         query = Query(request)
         if not _NEEDED.of(query):
             raise Invalid("query is missing: the words to look for", field="query")
         if _MODE.of(query) == "auto":
-            return await answer(query)
+            return await answer(request)
         wanted = SearchQuery(
             text=_NEEDED.of(query) or "",
             kinds=(RecordKind.OBSERVATION,),
@@ -63,6 +65,8 @@ def routes(services: Services) -> list[Endpoint]:
             limit=_CHOICES.of(query),
         )
         rows = await services.engine.search_rows(wanted)
+        recall = recalling.listed if _FORM.of(query) == "text" else recalling.read
+        recall(services, request, (hit.key for hit in rows.hits))
         return respond(text(anchor_choice(rows, services.zone)) if _FORM.of(query) == "text" else rows)
 
     return [
