@@ -12,13 +12,16 @@ from worker.contract.records import RecordKey, RecordKind
 from worker.contract.search import Order
 from worker.projection.meaning import Meaning, Nearness, Thought
 from worker.search import emphasis, fusion, terms
-from worker.store import candidates, frequencies, search_index, vectors
+from worker.store import candidates, frequencies, outbox, search_index, vectors
 from worker.store.filters import Condition
 from worker.store.finder import Finder
 from worker.store.listing import Ranked
 from worker.store.tables import Connection
 
 POOL = fusion.PER_ENGINE
+
+_UNWRITTEN = 1_000
+"""Records that have vectors and are not in Chroma yet: as many as may lack while it is asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,10 +172,12 @@ def _near(connection: Connection, meaning: Meaning, thought: Thought, asked: Ask
     passing = candidates.passing(connection, asked.where, most)
     if passing is not None:
         return passing
-    near = candidates.passing_of(connection, asked.where, meaning.nearest(thought))
-    if len(near) >= POOL // 2:
-        return near
-    return candidates.passing_of(connection, asked.where, meaning.nearest(thought, more=True))
+    for more in (False, True):
+        near = dict.fromkeys((*meaning.nearest(thought, more=more), *outbox.unwritten(connection, _UNWRITTEN)))
+        found = candidates.passing_of(connection, asked.where, list(near))
+        if len(found) >= POOL // 2:
+            break
+    return found
 
 
 def _order(nearness: Nearness, number: int) -> tuple[float, int]:
