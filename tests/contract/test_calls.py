@@ -14,12 +14,14 @@ from tests.mcp.fake_worker import FakeWorker, Request, free_port, serving
 from worker.contract import calls
 from worker.contract.calls import Call
 from worker.contract.client import WorkerClient
+from worker.contract.costs import CostQuery
 from worker.contract.curation import Save
 from worker.contract.errors import Busy, Conflict, Invalid, MemError, NotFound, TimedOut, Unavailable, Unreachable
 from worker.contract.index import IndexOrder
 from worker.contract.quick import QuickClient
 from worker.contract.records import RecordKey, RecordKind
 from worker.contract.search import BatchQuery, Mode, Order, SearchQuery, Strip, TimelineQuery
+from worker.contract.sessions import SessionQuery
 from worker.contract.tool_uses import ToolUseQuery
 from worker.contract.transfer import ExportQuery, ImportBatch, RowKind
 
@@ -138,6 +140,21 @@ async def both(worker: FakeWorker, call: Call[Any]) -> list[Request]:
             "GET",
             "/api/recalls",
             {"keys": "118,S14"},
+            {},
+        ),
+        (
+            calls.sessions(SessionQuery(project="shop", platform_source="codex", offset=50)),
+            "GET",
+            "/api/sessions",
+            {"project": "shop", "platformSource": "codex", "limit": "50", "offset": "50"},
+            {},
+        ),
+        (calls.session("c/1 ü", limit=5), "GET", "/api/sessions/c%2F1%20%C3%BC", {"limit": "5"}, {}),
+        (
+            calls.costs(CostQuery(project="shop", since_epoch_ms=1, sessions=0)),
+            "GET",
+            "/api/costs",
+            {"project": "shop", "dateStart": "000000000001", "sessions": "0", "days": "90"},
             {},
         ),
         (calls.projects(), "GET", "/api/projects", {}, {}),

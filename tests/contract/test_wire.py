@@ -29,6 +29,7 @@ from worker.api.services import Services
 from worker.contract import calls
 from worker.contract.calls import Call
 from worker.contract.client import WorkerClient
+from worker.contract.costs import CostLine, CostQuery, Costs, SessionCost, Spent
 from worker.contract.curation import Save, Saved
 from worker.contract.errors import Invalid, MemError, NotFound, Problem, Unavailable
 from worker.contract.events import StreamEvent
@@ -50,6 +51,7 @@ from worker.contract.search import (
     Timeline,
     TimelineQuery,
 )
+from worker.contract.sessions import SessionLine, SessionPage, SessionQuery
 from worker.contract.status import DatabaseStats, Health, Projects, Readiness, Stats, Version, WorkerStats
 from worker.contract.transfer import ImportBatch, ImportResult, ImportStats
 from worker.search.engine import Engine
@@ -83,6 +85,11 @@ PROMPT = (
     '{"id":40,"session_db_id":null,"content_session_id":"c-1","prompt_number":1,"prompt_text":"why?",'
     '"created_at":"2026-03-04T12:00:00.000Z","created_at_epoch":1772625600000,"synced_at":null,"origin_device_id":null,'
     '"origin_local_id":null,"sync_rev":"1","project":null,"memory_session_id":null,"platform_source":null}'
+)
+SPENT = Spent(records=1, read_tokens=2, work_tokens=8, ratio=4.0, never=1, never_work_tokens=8)
+SUMS = (
+    '{"records":1,"read_tokens":2,"work_tokens":8,"ratio":4.0,"recalled":0,"read_back":0,"read_back_tokens":0,'
+    '"never":1,"never_work_tokens":8}'
 )
 GOLDEN: list[tuple[Any, str]] = [
     (Problem("no", "invalid", "limit"), '{"error":"no","code":"invalid","field":"limit"}'),
@@ -120,6 +127,27 @@ GOLDEN: list[tuple[Any, str]] = [
     (
         Recalls(recalls={"118": Recalled(listed=2, last_epoch_ms=5)}),
         '{"recalls":{"118":{"listed":2,"read":0,"last_epoch_ms":5}}}',
+    ),
+    (
+        SessionPage(sessions=(SessionLine(
+            id=1, content_session_id="c-1", memory_session_id="m-1", project="shop", platform_source="claude",
+            status="active", title="t", started_at_epoch=5, ended_at_epoch=None, last_at_epoch=6, prompts=2,
+        ),), total=1),
+        '{"sessions":[{"id":1,"content_session_id":"c-1","memory_session_id":"m-1","project":"shop",'
+        '"platform_source":"claude","status":"active","title":"t","started_at_epoch":5,"ended_at_epoch":null,'
+        '"last_at_epoch":6,"prompts":2,"observations":0,"summaries":0,"read_tokens":0,"work_tokens":0,'
+        '"summary_id":null,"request":null,"investigated":null,"learned":null,"completed":null,"next_steps":null}],'
+        '"total":1,"offset":0}',
+    ),
+    (
+        Costs(
+            total=SPENT, saved_tokens=6, saved_percent=75, back_saved_tokens=0, types=(), days=(),
+            projects=(CostLine(value="shop", spent=SPENT),), sessions=(SessionCost(session="m-1", spent=SPENT, id=1),),
+        ),
+        '{"total":' + SUMS + ',"saved_tokens":6,"saved_percent":75,"back_saved_tokens":0,"projects":[{"value":"shop",'
+        '"spent":' + SUMS + ',"start_epoch_ms":null}],"types":[],"days":[],"sessions":[{"session":"m-1","spent":' + SUMS
+        + ',"id":1,"title":"","project":"","last_epoch_ms":0}],"session_count":0,"first_epoch_ms":null,'
+        '"last_epoch_ms":null,"counting_since_epoch_ms":null}',
     ),
     (Readiness(status="ready"), '{"status":"ready","mcpReady":true,"message":null}'),
     (Version("0.1.0"), '{"version":"0.1.0"}'),
@@ -221,6 +249,10 @@ STEPS: list[tuple[Call[Any], Any]] = [
     (calls.record(RecordKey(RecordKind.SUMMARY, 1)), lambda answer: answer.request == "Fix token expiry"),
     (calls.record(RecordKey(RecordKind.PROMPT, 1)), lambda answer: answer.project == "shop"),
     (calls.recalls([RecordKey(RecordKind.PROMPT, 9)]), lambda answer: answer == Recalls(recalls={})),
+    (calls.sessions(SessionQuery()), lambda answer: [line.title for line in answer.sessions] == ["Fix token expiry"]),
+    (calls.session("c-1"), lambda answer: [str(one.key) for one in answer.entries] == ["P1", "1", "S1"]),
+    (calls.session(1, limit=1, offset=1), lambda answer: (str(answer.entries[0].key), answer.total) == ("1", 3)),
+    (calls.costs(CostQuery(project="shop")), lambda answer: answer.total.records == 3),
     (calls.projects(), lambda answer: answer.projects == ("shop",)),
     (calls.stats(), lambda answer: answer.database.observations == 1),
     (calls.health(), lambda answer: answer.status == "ok" and answer.initialized),
@@ -231,6 +263,9 @@ STEPS: list[tuple[Call[Any], Any]] = [
 REFUSED: list[tuple[Call[Any], type[MemError], str | None]] = [
     (calls.observation(99), NotFound, "id"),
     (calls.summary(99), NotFound, "id"),
+    (calls.session("none"), NotFound, "session"),
+    (calls.costs(CostQuery(days=0)), Invalid, "days"),
+    (calls.sessions(SessionQuery(limit=900)), Invalid, "limit"),
     (calls.prompt(99), NotFound, "id"),
     (calls.timeline(TimelineQuery(anchor="99")), NotFound, "anchor"),
     (calls.timeline(TimelineQuery(anchor="soon")), Invalid, "anchor"),

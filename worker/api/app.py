@@ -15,12 +15,14 @@ from worker.api.endpoint import Endpoint, table
 from worker.api.routes import (
     admin,
     batches,
+    costs,
     curation,
     index,
     integrations,
     logs,
     records,
     search,
+    sessions,
     settings,
     status,
     stream,
@@ -33,8 +35,8 @@ from worker.api.services import Services
 from worker.contract.errors import MemError
 
 _TOPICS = (
-    search, timeline, batches, records, curation, writing, transfer, tool_uses, status, settings, logs, index,
-    integrations, admin, stream,
+    search, timeline, batches, records, sessions, costs, curation, writing, transfer, tool_uses, status, settings, logs,
+    index, integrations, admin, stream,
 )  # fmt: skip
 
 

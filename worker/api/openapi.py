@@ -59,6 +59,10 @@ def _anything(kind: type) -> Schema:
     raise NotImplementedError
 
 
+def _path(name: str) -> Schema:
+    return _PATH_ID if name == "id" else {"type": "string", "minLength": 1}
+
+
 def _types(one: Endpoint) -> Iterator[Any]:
     yield from (kind for kind in one.answers if kind is not str)
     yield from (one.other or {}).values()
@@ -68,7 +72,7 @@ def _types(one: Endpoint) -> Iterator[Any]:
 
 def _operation(one: Endpoint, schema_of: dict[Any, Schema]) -> dict[str, Any]:
     path_names = re.findall(r"\{(\w+)\}", one.path)
-    inside = [{"name": name, "in": "path", "required": True, "schema": _PATH_ID} for name in path_names]
+    inside = [{"name": name, "in": "path", "required": True, "schema": _path(name)} for name in path_names]
     answers = [{"type": "string"} if kind is str else schema_of[kind] for kind in one.answers]
     responses: dict[str, Any] = {"200": _answer(200, answers, one.media, headers=True)}
     for status, kind in (one.other or {}).items():

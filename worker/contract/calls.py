@@ -7,9 +7,11 @@ ones. Routes are registered under the same path constants.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
+from urllib.parse import quote
 
 import msgspec
 
+from worker.contract.costs import CostQuery, Costs
 from worker.contract.curation import Deleted, Save, Saved
 from worker.contract.index import IndexFaults, IndexOrder, IndexStatus
 from worker.contract.present import Text
@@ -25,6 +27,7 @@ from worker.contract.search import (
     Timeline,
     TimelineQuery,
 )
+from worker.contract.sessions import SessionPage, SessionQuery, SessionRecords
 from worker.contract.status import Health, Projects, Readiness, Stats, Version
 from worker.contract.tool_uses import ToolUse, ToolUseQuery, ToolUses
 from worker.contract.transfer import ExportPage, ExportQuery, ImportBatch, ImportResult
@@ -51,6 +54,9 @@ SUMMARY = "/api/session/{id}"
 SUMMARY_ROW = "/api/summary/{id}"
 PROMPT = "/api/prompt/{id}"
 RECALLS = "/api/recalls"
+SESSIONS = "/api/sessions"
+SESSION = "/api/sessions/{session}"
+COSTS = "/api/costs"
 PROJECTS = "/api/projects"
 STATS = "/api/stats"
 HEALTH = "/api/health"
@@ -232,6 +238,34 @@ def record(key: RecordKey) -> Call[ObservationRead] | Call[SummaryRead] | Call[P
 def recalls(keys: Iterable[RecordKey]) -> Call[Recalls]:
     """How often records were given back, for at most a hundred of them; those that never were are left out."""
     return Call("GET", RECALLS, Recalls, _params(keys=tuple(keys)))
+
+
+def sessions(query: SessionQuery) -> Call[SessionPage]:
+    """A page of sessions with what they came to."""
+    params = _params(
+        project=query.project,
+        platformSource=query.platform_source,
+        limit=query.limit,
+        offset=query.offset or None,
+    )
+    return Call("GET", SESSIONS, SessionPage, params)
+
+
+def session(name: int | str, *, limit: int = 1000, offset: int = 0) -> Call[SessionRecords]:
+    """A session and its records, oldest first. name: of its row, or either of its ids. Errors: ``NotFound``."""
+    path = SESSION.format(session=quote(str(name), safe=""))
+    return Call("GET", path, SessionRecords, _params(limit=limit, offset=offset or None))
+
+
+def costs(query: CostQuery) -> Call[Costs]:
+    """What memory costs and gives back."""
+    params = _params(
+        project=query.project,
+        platformSource=query.platform_source,
+        dateStart=_moment(query.since_epoch_ms),
+        dateEnd=_moment(query.until_epoch_ms),
+    )
+    return Call("GET", COSTS, Costs, (*params, ("sessions", str(query.sessions)), ("days", str(query.days))))
 
 
 def projects() -> Call[Projects]:

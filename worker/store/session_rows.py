@@ -13,12 +13,18 @@ _FIELDS = structs.fields(SessionRow)
 
 def by_memory_ids(connection: sqlite3.Connection, memory_session_ids: Sequence[str]) -> tuple[SessionRow, ...]:
     """The sessions with these memory ids, newest first; those that are not there are left out."""
-    columns = ", ".join(_column(field.name, field.type) for field in _FIELDS)
-    found = connection.execute(
-        f"""SELECT {columns} FROM sdk_sessions WHERE memory_session_id IN ({placeholders(memory_session_ids)})
+    return of(
+        connection,
+        f"""memory_session_id IN ({placeholders(memory_session_ids)})
             ORDER BY sdk_sessions.started_at_epoch DESC, sdk_sessions.id DESC""",
-        tuple(memory_session_ids),
+        memory_session_ids,
     )
+
+
+def of(connection: sqlite3.Connection, where: str, values: Sequence[object]) -> tuple[SessionRow, ...]:
+    """The sessions that a condition is true for. where: SQL after WHERE, with its order."""
+    columns = ", ".join(_column(field.name, field.type) for field in _FIELDS)
+    found = connection.execute(f"SELECT {columns} FROM sdk_sessions WHERE {where}", tuple(values))
     return tuple(SessionRow(**dict(row)) for row in found)
 
 

@@ -1,0 +1,156 @@
+"""Sessions with what they hold, for people who look for one."""
+
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from worker.contract.batches import SessionRow
+from worker.contract.records import RecordKey, RecordKind, Summary
+from worker.contract.search import Entry
+from worker.contract.sessions import SessionLine, SessionQuery
+from worker.store import listing, records, search_index, session_rows
+from worker.store.filters import INTERNAL_PROJECT, Part
+from worker.store.rows import CODES, KINDS, one_line, placeholders
+
+_PROMPT, _SUMMARY = CODES[RecordKind.PROMPT], CODES[RecordKind.SUMMARY]
+# A session without a memory id has nothing but prompts; rows from before migration 34 name it by its content id alone.
+_PROMPTS = f"""FROM sdk_sessions s JOIN user_prompts p ON p.session_db_id = s.id
+        OR (p.session_db_id IS NULL AND p.content_session_id = s.content_session_id)
+    JOIN py_docs d ON d.docid = p.id * 4 + {_PROMPT}"""
+
+
+def page(connection: sqlite3.Connection, asked: SessionQuery) -> tuple[list[SessionLine], int]:
+    """A page of sessions, the last started first, and how many there are in all."""
+    parts = [_scope(asked.project)]
+    if asked.platform_source:
+        parts.append(("coalesce(nullif(platform_source, ''), 'claude') = ?", [asked.platform_source]))
+    where, values = " AND ".join(sql for sql, _ in parts), [value for _, part in parts for value in part]
+    total: int = connection.execute(f"SELECT count(*) FROM sdk_sessions WHERE {where}", values).fetchone()[0]
+    found = session_rows.of(
+        connection,
+        f"{where} ORDER BY sdk_sessions.started_at_epoch DESC, sdk_sessions.id DESC LIMIT ? OFFSET ?",
+        (*values, asked.limit, asked.offset),
+    )
+    return _lines(connection, found), total
+
+
+def one(connection: sqlite3.Connection, name: str) -> SessionLine | None:
+    """A session by the id of its row, its memory id or its content id; the latest one that has it."""
+    row_id = int(name) if name.isascii() and name.isdigit() and len(name) < 19 else 0
+    found = session_rows.of(
+        connection,
+        """id = ?1 OR memory_session_id = ?2 OR content_session_id = ?2
+            ORDER BY id = ?1 DESC, memory_session_id = ?2 DESC, sdk_sessions.id DESC LIMIT 1""",
+        (row_id, name),
+    )
+    return next(iter(_lines(connection, found)), None)
+
+
+def by_memory_ids(connection: sqlite3.Connection, memory_session_ids: Sequence[str]) -> dict[str, SessionLine]:
+    """The sessions with these memory ids; those that are not there are left out."""
+    found = session_rows.by_memory_ids(connection, memory_session_ids)
+    return {line.memory_session_id or "": line for line in _lines(connection, found)}
+
+
+def entries(connection: sqlite3.Connection, session: SessionLine, *, limit: int, offset: int) -> list[Entry]:
+    """What a session holds, oldest first."""
+    if session.memory_session_id is None:
+        source, value = f"{_PROMPTS} WHERE s.id = ?", str(session.id)
+    else:
+        source, value = "FROM py_docs d WHERE d.session = ?", session.memory_session_id
+    numbers = connection.execute(
+        f"SELECT d.docid {source} ORDER BY {listing.OLDEST} LIMIT ? OFFSET ?", (value, limit, offset)
+    )
+    keys = [search_index.key(row[0]) for row in numbers]
+    found = listing.entries(connection, keys)
+    return [found[key] for key in keys]
+
+
+def _scope(project: str | None) -> Part:
+    if project is None:
+        return "project <> ?", [INTERNAL_PROJECT]
+    return "(project = ? OR memory_session_id IN (SELECT session FROM py_docs WHERE merged = ?))", [project, project]
+
+
+@dataclass(slots=True)
+class _Held:
+    """What a session holds."""
+
+    kinds: dict[RecordKind, int]
+    read_tokens: int = 0
+    work_tokens: int = 0
+    last_epoch_ms: int | None = None
+    first_prompt: str = ""
+    summary: Summary | None = None
+
+
+def _lines(connection: sqlite3.Connection, rows: Sequence[SessionRow]) -> list[SessionLine]:
+    held = _held(connection, rows)
+    return [_line(row, held.get(row.id) or _Held({})) for row in rows]
+
+
+def _line(row: SessionRow, held: _Held) -> SessionLine:
+    summary = held.summary
+    titles = (summary and summary.request, row.custom_title, held.first_prompt, row.user_prompt)
+    return SessionLine(
+        id=row.id,
+        content_session_id=row.content_session_id,
+        memory_session_id=row.memory_session_id,
+        project=row.project,
+        platform_source=row.platform_source,
+        status=row.status,
+        title=next(filter(None, (one_line(title or "") for title in titles)), ""),
+        started_at_epoch=row.started_at_epoch,
+        ended_at_epoch=row.completed_at_epoch,
+        last_at_epoch=row.started_at_epoch if held.last_epoch_ms is None else held.last_epoch_ms,
+        prompts=held.kinds.get(RecordKind.PROMPT, 0),
+        observations=held.kinds.get(RecordKind.OBSERVATION, 0),
+        summaries=held.kinds.get(RecordKind.SUMMARY, 0),
+        read_tokens=held.read_tokens,
+        work_tokens=held.work_tokens,
+        summary_id=summary.id if summary else None,
+        request=summary.request if summary else None,
+        investigated=summary.investigated if summary else None,
+        learned=summary.learned if summary else None,
+        completed=summary.completed if summary else None,
+        next_steps=summary.next_steps if summary else None,
+    )
+
+
+def _held(connection: sqlite3.Connection, rows: Sequence[SessionRow]) -> dict[int, _Held]:
+    """What sessions hold, by the ids of their rows."""
+    ids = {row.memory_session_id: row.id for row in rows if row.memory_session_id is not None}
+    bare = [row.id for row in rows if row.memory_session_id is None]
+    sums = "d.kind, count(*), total(d.read_tokens), total(d.discovery_tokens), max(d.epoch)"
+    named = connection.execute(
+        f"SELECT d.session, {sums} FROM py_docs d WHERE d.session IN ({placeholders(ids)}) GROUP BY 1, 2", tuple(ids)
+    ).fetchall()
+    nameless = connection.execute(
+        f"SELECT s.id, {sums} {_PROMPTS} WHERE s.id IN ({placeholders(bare)}) GROUP BY 1, 2", bare
+    ).fetchall()
+    found: dict[int, _Held] = {}
+    for session, kind, count, read, work, last in (*((ids[row[0]], *tuple(row)[1:]) for row in named), *nameless):
+        held = found.setdefault(session, _Held({}))
+        held.kinds[KINDS[kind]] = count
+        held.read_tokens += int(read)
+        held.work_tokens += int(work)
+        held.last_epoch_ms = last if held.last_epoch_ms is None else max(last, held.last_epoch_ms)
+    # A bare column beside min() or max() is of the row that has it.
+    first = f"SELECT d.session, d.title, min(d.epoch) FROM py_docs d WHERE d.kind = {_PROMPT} AND d.session IN"
+    for session, title, _ in (
+        *connection.execute(f"{first} ({placeholders(ids)}) GROUP BY 1", tuple(ids)),
+        *connection.execute(
+            f"SELECT s.id, d.title, min(d.epoch) {_PROMPTS} WHERE s.id IN ({placeholders(bare)}) GROUP BY 1", bare
+        ),
+    ):
+        found[ids.get(session, session)].first_prompt = title
+    last_ones = connection.execute(
+        f"""SELECT d.session, d.record_id, max(d.epoch) FROM py_docs d
+            WHERE d.kind = {_SUMMARY} AND d.session IN ({placeholders(ids)}) GROUP BY 1""",
+        tuple(ids),
+    )
+    keys = {RecordKey(RecordKind.SUMMARY, row[1]): ids[row[0]] for row in last_ones}
+    for key, record in records.by_keys(connection, list(keys)).items():
+        if isinstance(record, Summary):
+            found[keys[key]].summary = record
+    return found
