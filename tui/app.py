@@ -17,12 +17,14 @@ from tui.deeds.asking import Asking
 from tui.gateway import Gateway
 from tui.screens import themes
 from tui.screens.drawn import DrawnScreen
+from tui.screens.filters import FilterScreen
 from tui.screens.guide import GuideScreen
 from tui.screens.record import RecordScreen
 from tui.screens.score import ScoreScreen
 from tui.screens.workspace import Workspace
-from tui.state import facts, wishes
+from tui.state import chips, facts, wishes
 from tui.state.facts import Fact
+from tui.state.filters import ChoosingBegun
 from tui.state.model import Ask, Link, View, ViewState
 from tui.state.needs import NeedRecord, NeedTrack
 from tui.state.store import Store
@@ -305,6 +307,29 @@ class MemoryApp(App[None]):
         if not isinstance(self.screen, GuideScreen):
             self.push_screen(GuideScreen(self._look.glyphs, self.state))
 
+    def _want_filters(self) -> None:
+        if self.state.empty_memory:
+            self.say("there is nothing to filter yet")
+        elif not isinstance(self.screen, FilterScreen):
+            self.push_screen(FilterScreen(self._look, self.state))
+            self.tell(ChoosingBegun(True))
+
+    def _want_take(self) -> None:
+        if isinstance(self.screen, FilterScreen) and (chip := self.screen.page.chip) is not None:
+            self._retype(chips.toggled(self.state.ask.text, chip))
+
+    def _want_unfilter(self) -> None:
+        text = chips.shortened(self.state.ask.text)
+        if text == self.state.ask.text:
+            self.say("there is no filter in the query; f shows which there are")
+        else:
+            self._retype(text)
+
+    def _retype(self, text: str) -> None:
+        """Another text in the box, by a key: the same as typing it."""
+        self.workspace.search.box.value = text
+        self.tell(facts.Typed(text, final=True))
+
     def _want_score(self) -> None:
         if self.state.entry is None:
             self.say("no record here to show the score of")
@@ -315,7 +340,13 @@ class MemoryApp(App[None]):
         if isinstance(self.screen, Workspace):
             self.workspace.hits.focus()
         else:
-            self.pop_screen()
+            self._close()
+
+    def _close(self) -> None:
+        """Back to the screen below."""
+        if isinstance(self.screen, FilterScreen):
+            self.tell(ChoosingBegun(False))
+        self.pop_screen()
 
     def _want_undo(self) -> None:
         if self.state.view is View.TIMELINE:
@@ -325,7 +356,7 @@ class MemoryApp(App[None]):
 
     def _want_quit(self) -> None:
         if not isinstance(self.screen, Workspace):
-            self.pop_screen()  # typed ahead, and meant for the screen that is open by now
+            self._close()  # typed ahead, and meant for the screen that is open by now
         elif self.state.view is View.TIMELINE:
             self._want_swap()
         else:

@@ -9,9 +9,10 @@ import random
 import threading
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
 from typing import Protocol, TypeVar
 
-from tui.state import facts
+from tui.state import chips, facts, filters
 from tui.state.facts import Fact
 from tui.state.model import PAGE, REACH, Ask, Counts
 from tui.state.needs import NeedList, NeedTrack
@@ -158,6 +159,25 @@ class Gateway:
         except MemError:
             return None
 
+    async def offered(self, ask: Ask) -> Fact:
+        """What each filter would leave: of a field that is filtered already, as if it were not."""
+        chosen = [name for name, _ in filters.GROUPS if name in {chip.field for chip in chips.chips(ask.text)}]
+        try:
+            whole, *parts = await asyncio.gather(
+                self._send(calls.facets(_query(ask), buckets=3, concepts=True)),
+                *(self._send(calls.facets(_without(ask, name), buckets=3, concepts=True)) for name in chosen),
+            )
+            spans = [chip for _, chip in filters.DATES]
+            dated = await asyncio.gather(*(self._send(calls.search(_dated(ask, chip))) for chip in spans))
+        except MemError as error:
+            return filters.OfferFailed(error.message)
+        of = {name: whole for name, _ in filters.GROUPS} | dict(zip(chosen, parts, strict=True))
+        values = {
+            "type": of["type"].types, "project": of["project"].projects, "concept": of["concept"].concepts
+        }  # fmt: skip
+        dates = {str(chip): page.total for chip, page in zip(spans, dated, strict=True)}
+        return filters.Offered(filters.Offer(values, dates))
+
     async def opened(self, key: RecordKey, entry: Entry | None = None) -> Fact:
         """A record in full, from memory if it was read before."""
         try:
@@ -285,6 +305,15 @@ def _row(pages: dict[int, tuple[Entry, ...]], entry: Entry | None) -> int | None
         ),
         None,
     )
+
+
+def _without(ask: Ask, field: str) -> SearchQuery:
+    return _query(replace(ask, text=chips.without(ask.text, field)))
+
+
+def _dated(ask: Ask, chip: chips.Chip) -> SearchQuery:
+    """How many there would be in a span of time, by words, which is quick."""
+    return _query(replace(ask, text=chips.added(ask.text, chip)), limit=1, mode=Mode.KEYWORD)
 
 
 def _query(

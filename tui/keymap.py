@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from tui.state.model import Link, View, ViewState
 
-BOX, LIST, PREVIEW, RECORD, GUIDE, SHEET = "box", "list", "preview", "record", "guide", "sheet"
-PAGES = (LIST, PREVIEW, RECORD, GUIDE, SHEET)
+BOX, LIST, PREVIEW, RECORD, GUIDE, SHEET, FILTERS = "box", "list", "preview", "record", "guide", "sheet", "filters"
+PAGES = (LIST, PREVIEW, RECORD, GUIDE, SHEET, FILTERS)
 """Where there are lines to go up and down."""
 
 
@@ -61,6 +61,9 @@ KEYMAP = (
     Action("earlier", ("h", "comma", "left"), (LIST, PREVIEW, RECORD), "earlier", "one event back in time"),
     Action("later", ("l", "full_stop", "right"), (LIST, PREVIEW, RECORD), "later", "one event on in time"),
     Action("scope", ("s",), (LIST, PREVIEW), "project", "all projects, or only that of the record"),
+    Action("filters", ("f",), (LIST, PREVIEW), "filters", "choose types, projects, concepts, dates, with their counts"),
+    Action("take", ("space", "enter"), (FILTERS,), "on or off", "in the filters: this one on or off"),
+    Action("unfilter", ("F",), (LIST, PREVIEW, FILTERS), "drop filter", "take the last filter out of the query"),
     Action("kinds", ("t",), (LIST, PREVIEW), "kind", "all kinds, observations, sessions, prompts"),
     Action(
         "order", ("O",), (LIST, PREVIEW), "order", "best or newest first, oldest, most to read, most work, best ratio"
@@ -75,7 +78,7 @@ KEYMAP = (
     Action(
         "back",
         ("q", "escape", "backspace"),
-        (PREVIEW, RECORD, GUIDE, SHEET),
+        (PREVIEW, RECORD, GUIDE, SHEET, FILTERS),
         "back",
         "close this; from the preview, to the list",
     ),
@@ -91,7 +94,20 @@ KEYMAP = (
 )
 
 GROUPS = (
-    ("Find", (("search",), ("leave_box",), ("clear",), ("scope",), ("kinds",), ("order",), ("score",))),
+    (
+        "Find",
+        (
+            ("search",),
+            ("leave_box",),
+            ("clear",),
+            ("filters", "unfilter"),
+            ("take",),
+            ("scope",),
+            ("kinds",),
+            ("order",),
+            ("score",),
+        ),
+    ),
     ("Move", (("down", "up"), ("page_down", "page_up"), ("top",), ("bottom",), ("pane", "pane_back"))),
     ("Read", (("open",), ("swap",), ("earlier", "later"))),
     ("Rest", (("refresh",), ("demo",), ("theme",), ("guide",), ("back",), ("undo",), ("quit",))),
@@ -118,6 +134,10 @@ def footer(place: str, state: ViewState) -> list[tuple[str, str]]:
     """(key, label) of what is worth a key here and now, the most wanted first."""
     if place == GUIDE:
         return _pairs(("back", "close"), ("down", "down"), ("up", "up"))
+    if place == FILTERS:
+        return _pairs(
+            ("take", "on or off"), ("unfilter", "drop last"), ("down", "down"), ("up", "up"), ("back", "done")
+        )
     if place == SHEET:
         return _pairs(("down", "down"), ("up", "up"), ("back", "close"))
     if place == RECORD:
@@ -138,11 +158,12 @@ def footer(place: str, state: ViewState) -> list[tuple[str, str]]:
             ("open", "open"), ("earlier", "earlier"), ("later", "later"), ("swap", "list"), ("search", "search"),
             ("guide", "keys"), ("quit", "back"),
         )  # fmt: skip
-    kind = ("demo", "leave demo") if state.visiting else ("kinds", "kind")
+    third = ("demo", "leave demo") if state.visiting else ("scope", "project")
+    fourth = ("refresh", "show new") if state.fresh else ("kinds", "kind")
     last = ("back", "to the list") if place == PREVIEW else ("quit", "quit")
     return _pairs(
-        ("open", "open"), ("search", "search"), ("swap", "timeline"), ("scope", "project"), kind,
-        ("refresh", "show new" if state.fresh else "refresh"), ("guide", "keys"), last,
+        ("open", "open"), ("search", "search"), ("filters", "filters"), ("swap", "timeline"), third, fourth,
+        ("guide", "keys"), last,
     )  # fmt: skip
 
 

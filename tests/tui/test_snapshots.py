@@ -9,6 +9,7 @@ from tests.tui.memory import many
 from tests.tui.stage import Stage
 from tui.cells.glyphs import ASCII
 from worker.contract.events import StreamEvent
+from worker.contract.records import RecordKey, RecordKind
 
 FOLDER = Path(__file__).parent / "__snapshots__"
 SIZES = [(120, 36), (80, 24), (50, 20)]
@@ -79,3 +80,17 @@ async def test_no_hits_badge_and_lost(size: tuple[int, int]) -> None:
 async def test_ascii(size: tuple[int, int]) -> None:
     async with Stage(many(40), size=size, glyphs=ASCII) as stage:
         await check("ascii", stage)
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_words_and_meaning_and_the_score_card(size: tuple[int, int]) -> None:
+    async with Stage(size=size) as stage:
+        stage.memory.meant = tuple(RecordKey(RecordKind.OBSERVATION, number) for number in (4733, 4771, 4755))
+        await stage.press("slash", *"session", "enter")
+        await stage.until(lambda: stage.state.strategy == "hybrid")
+        await stage.press("g")
+        await stage.settled()
+        await check("fused", stage)
+        await stage.press("c")
+        await stage.until(lambda: "Why it is here" in stage.text)
+        await check("score", stage)

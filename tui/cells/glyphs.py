@@ -21,13 +21,15 @@ class Glyphs:
     enter: str
     discovery: str
     times: str
+    full: str
+    mark: str
 
 
 UNICODE = Glyphs(
     bars="▁▂▃▄▅▆▇█", ellipsis="…", cursor="▌", anchor="◆", here="▲", live="●", away="○", new="▲", dot="·",
-    bullet="•", prompt="❯", enter="↵", discovery="○", times="×",
+    bullet="•", prompt="❯", enter="↵", discovery="○", times="×", full="▇", mark="*",
 )  # fmt: skip
 ASCII = Glyphs(
     bars="._-=#", ellipsis="~", cursor=">", anchor="*", here="^", live="*", away="o", new="^", dot="-",
-    bullet="*", prompt="/", enter="Enter", discovery="o", times="x",
+    bullet="*", prompt="/", enter="Enter", discovery="o", times="x", full="=", mark="+",
 )  # fmt: skip

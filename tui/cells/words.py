@@ -19,6 +19,12 @@ _ORDERS = {
     Order.RELEVANCE: ("newest first", "best first"),
     Order.DATE_DESC: ("newest first", "newest first"),
     Order.DATE_ASC: ("oldest first", "oldest first"),
+    Order.READ_DESC: ("most to read first", "most to read first"),
+    Order.READ_ASC: ("least to read first", "least to read first"),
+    Order.WORK_DESC: ("most work first", "most work first"),
+    Order.WORK_ASC: ("least work first", "least work first"),
+    Order.RATIO_DESC: ("best ratio first", "best ratio first"),
+    Order.RATIO_ASC: ("worst ratio first", "worst ratio first"),
 }
 """Without words, with words."""
 _SHORT_NOTE = 44

@@ -8,7 +8,7 @@ from tui.gateway import Gateway
 from tui.state import facts
 from tui.state.facts import Fact
 from tui.state.model import ViewState
-from tui.state.needs import NeedList, NeedPages, NeedRecord, NeedTrack, missing_pages, needs
+from tui.state.needs import NeedList, NeedOffer, NeedPages, NeedRecord, NeedTrack, missing_pages, needs
 
 PAUSE_S = 0.07
 """Typing, and a moving cursor, rest this long before the worker is asked."""
@@ -37,6 +37,8 @@ class Asking:
                     self._desk.background("preview", self._preview, need)
                 case NeedTrack():
                     self.track(need)
+                case NeedOffer():
+                    self._desk.background("offer", self._offer, need)
 
     def open_now(self, need: NeedRecord) -> None:
         """Read a record without waiting for the cursor to rest."""
@@ -103,6 +105,9 @@ class Asking:
 
     async def _track(self, need: NeedTrack) -> None:
         self._desk.tell(await self.gateway.tracked(need))
+
+    async def _offer(self, need: NeedOffer) -> None:
+        self._desk.tell(await self.gateway.offered(need.ask))
 
     async def _count(self) -> None:
         self._desk.tell(await self.gateway.counted())

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from tui.state.filters import FilterFact
 from tui.state.model import Counts
 from worker.contract.records import Record, RecordKey, RecordKind
 from worker.contract.search import Entry, Facets, Order, SearchPage, Timeline
@@ -218,5 +219,5 @@ class Switched:
 Fact = (
     Starting | Connected | Failed | StreamOpen | StreamLost | Resync | News | Counted | Listed | Paged | ListFailed
     | StillWaiting | Faceted | Opened | OpenFailed | Tracked | TrackFailed | Typed | Scoped | Sorted | Ordered
-    | Refreshed | Moved | Viewed | ListChosen | Said | Switched
+    | Refreshed | Moved | Viewed | ListChosen | Said | Switched | FilterFact
 )  # fmt: skip

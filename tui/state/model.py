@@ -4,6 +4,8 @@ import enum
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from tui.state.chips import words
+from tui.state.filters import Choosing
 from worker.contract.records import Record, RecordKey, RecordKind
 from worker.contract.search import Entry, Facets, Order
 
@@ -47,7 +49,7 @@ class Ask:
     @property
     def bare(self) -> bool:
         """Whether there are no words, so that the order is newest first."""
-        return not any(char.isalnum() for char in self.text)
+        return not any(char.isalnum() for char in words(self.text))
 
     @property
     def by_worth(self) -> bool:
@@ -166,6 +168,7 @@ class ViewState:
     shown_entry: Entry | None = None
     shown_failed: str = ""
     notice: str = ""
+    choosing: Choosing = Choosing()
 
     @property
     def entry(self) -> Entry | None:

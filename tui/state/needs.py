@@ -50,7 +50,14 @@ class NeedTrack:
     project: str | None
 
 
-Need = NeedList | NeedPages | NeedRecord | NeedTrack
+@dataclass(frozen=True, slots=True)
+class NeedOffer:
+    """Count what each filter would leave."""
+
+    ask: Ask
+
+
+Need = NeedList | NeedPages | NeedRecord | NeedTrack | NeedOffer
 
 
 def needs(old: ViewState, new: ViewState) -> list[Need]:
@@ -76,6 +83,9 @@ def needs(old: ViewState, new: ViewState) -> list[Need]:
         at_bottom = len(track.entries) - track.cursor <= _EDGE and not track.at_end
         if at_top or at_bottom:
             wanted.append(NeedTrack(track.anchor, new.entry.key, new.ask.project))
+    begun = new.choosing.open and not old.choosing.open
+    if begun or (new.choosing.open and answered):
+        wanted.append(NeedOffer(new.ask))
     return wanted
 
 

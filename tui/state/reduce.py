@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import assert_never
 
-from tui.state import facts
+from tui.state import facts, filters
 from tui.state.facts import Fact
 from tui.state.model import PAGE, PAGES_KEPT, Ask, Link, Rows, Track, View, ViewState
 from worker.contract.records import RecordKey
@@ -21,6 +21,8 @@ def reduce(state: ViewState, fact: Fact) -> ViewState:
             return _answered(state, fact) if fact.seq == state.seq else state
         case facts.Opened() | facts.OpenFailed() | facts.Tracked() | facts.TrackFailed():
             return _looked(state, fact)
+        case filters.ChoosingBegun() | filters.Offered() | filters.OfferFailed():
+            return replace(state, choosing=filters.after(state.choosing, fact))
         case _:
             return _linked(state, fact)
 

@@ -10,7 +10,9 @@ KINDS: tuple[tuple[RecordKind, ...], ...] = (
     (), (RecordKind.OBSERVATION,), (RecordKind.SUMMARY,), (RecordKind.PROMPT,),
 )  # fmt: skip
 
-ORDERS = (Order.RELEVANCE, Order.DATE_DESC, Order.DATE_ASC)
+ORDERS = (
+    Order.RELEVANCE, Order.DATE_DESC, Order.DATE_ASC, Order.READ_DESC, Order.WORK_DESC, Order.RATIO_DESC,
+)  # fmt: skip
 
 
 def fulfilled(state: ViewState, action: str, *, whole_record: bool) -> Fact | None:

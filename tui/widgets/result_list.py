@@ -19,7 +19,7 @@ from tui.cells.look import Look
 from tui.cells.marks import ROLES
 from tui.state.model import View, ViewState
 from tui.widgets.paint import Acts, Painter, bindings, components
-from worker.contract.search import Entry
+from worker.contract.search import Entry, Order
 
 _PER_PATTERN = 64
 
@@ -154,7 +154,7 @@ class ResultList(ScrollView, Acts, Painter, can_focus=True):
             key=self._key_cells,
             projects=state.ask.project is None,
             why=asked.by_worth and not self._timeline,
-            ratio=asked.order.value.startswith("ratio"),
+            ratio=asked.order in (Order.RATIO_DESC, Order.RATIO_ASC),
         )
 
     def _same_rows(self, before: ViewState, state: ViewState) -> bool:

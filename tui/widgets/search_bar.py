@@ -1,7 +1,11 @@
 """The search box, with what was found at its right."""
 
+from collections.abc import Callable
 from typing import ClassVar
 
+from rich.highlighter import Highlighter
+from rich.style import Style
+from rich.text import Text
 from textual import events
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -13,6 +17,7 @@ from tui import keymap, messages
 from tui.cells import words
 from tui.cells.clean import graphemes, typed
 from tui.cells.glyphs import Glyphs
+from tui.state.chips import spans
 from tui.state.model import ViewState
 from tui.widgets.paint import Acts, Line, bindings, components
 
@@ -20,11 +25,28 @@ MOST = 1_000
 """Characters the box holds: far more than anyone types. A terminal without bracketed paste hands a file on as keys."""
 
 
+class _Chips(Highlighter):
+    """Filters in the line look like chips. style: asked for with each paint, since themes change."""
+
+    def __init__(self, style: Callable[[], Style]) -> None:
+        self._style = style
+
+    def highlight(self, text: Text) -> None:
+        """Give the filters their style."""
+        for start, end in spans(text.plain):
+            text.stylize(self._style(), start, end)
+
+
 class SearchBox(Input, Acts):
     """An input that moves and deletes by what a person calls a character: a joined emoji is one."""
 
     PLACE = keymap.BOX
     BINDINGS: ClassVar[list[BindingType]] = bindings(keymap.BOX)
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"search-box--chip"}
+
+    def on_mount(self) -> None:
+        """Paint filters as chips."""
+        self.highlighter = _Chips(lambda: self.get_component_rich_style("search-box--chip", partial=True))
 
     def validate_value(self, value: str) -> str:
         """A paste may hold anything, and any amount of it."""

@@ -1,0 +1,132 @@
+"""Pure: the filters in a query line: which there are, and the line with one more or one less.
+
+A chip is nothing but its piece of the line (`type:bugfix`), so what a key does can be typed, and the other way round.
+"""
+
+import re
+from dataclasses import dataclass
+
+FIELDS = ("type", "project", "concept", "file", "session", "is", "since", "until", "at")
+DATES = ("since", "until", "at")
+_PLURAL = {"types": "type", "projects": "project", "concepts": "concept", "files": "file", "sessions": "session",
+           "kind": "is"}  # fmt: skip
+_NAMES = "|".join(sorted((*FIELDS, *_PLURAL), key=len, reverse=True))
+_TOKEN = re.compile(
+    rf"(?P<minus>-)?(?:(?P<field>{_NAMES}):(?!//))?(?:\"(?P<quoted>[^\"]*)\"(?=\s|$)|(?P<bare>\S+))", re.IGNORECASE
+)
+"""As ``worker.contract.query`` reads a line; a test holds the two together."""
+_TWO_WORDS = re.compile(r"(last|this) +(week|month|year)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Chip:
+    """One filter: one value of one field."""
+
+    field: str
+    value: str
+
+    @property
+    def fits(self) -> bool:
+        """Whether the value can be said in a query line at all."""
+        return bool(self.value.strip()) and '"' not in self.value and "," not in self.value
+
+    def __str__(self) -> str:
+        return f"{self.field}:{_said(self.value)}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    start: int
+    end: int
+    field: str
+    values: tuple[str, ...]
+
+
+def chips(line: str) -> tuple[Chip, ...]:
+    """The filters of a line, in its order."""
+    return tuple(Chip(piece.field, value) for piece in _pieces(line) for value in piece.values)
+
+
+def spans(line: str) -> list[tuple[int, int]]:
+    """Where in the line filters stand."""
+    return [(piece.start, piece.end) for piece in _pieces(line)]
+
+
+def words(line: str) -> str:
+    """The line without its filters."""
+    for start, end in reversed(spans(line)):
+        line = line[:start] + line[end:]
+    return line.strip()
+
+
+def added(line: str, chip: Chip) -> str:
+    """The line with a filter: beside others of its field, of which any will do; a span of time in place of the last."""
+    if chip.field in DATES:
+        line = _rid_of(line, DATES)
+    for piece in _pieces(line):
+        if piece.field == chip.field:
+            return _put(line, piece, (*piece.values, chip.value)) if chip.value not in piece.values else line
+    return f"{chip} {line}".rstrip()
+
+
+def removed(line: str, chip: Chip) -> str:
+    """The line without a filter."""
+    for piece in reversed(_pieces(line)):
+        if piece.field == chip.field and chip.value in piece.values:
+            line = _put(line, piece, tuple(value for value in piece.values if value != chip.value))
+    return line
+
+
+def toggled(line: str, chip: Chip) -> str:
+    """The line with the filter if it has it not, without it if it has."""
+    return removed(line, chip) if chip in chips(line) else added(line, chip)
+
+
+def without(line: str, field: str) -> str:
+    """The line without any filter of a field; of one for dates, without any date."""
+    return _rid_of(line, DATES if field in DATES else (field,))
+
+
+def shortened(line: str) -> str:
+    """The line without its last filter."""
+    there = chips(line)
+    return removed(line, there[-1]) if there else line
+
+
+def _rid_of(line: str, fields: tuple[str, ...]) -> str:
+    for piece in reversed(_pieces(line)):
+        if piece.field in fields:
+            line = _put(line, piece, ())
+    return line
+
+
+def _put(line: str, piece: _Piece, values: tuple[str, ...]) -> str:
+    """The line with other values in a piece of it."""
+    said = f"{piece.field}:{_said(','.join(values))}" if values else ""
+    before, after = line[: piece.start], line[piece.end :]
+    return before + said + after if said else (before.rstrip() + " " + after.lstrip()).strip()
+
+
+def _said(value: str) -> str:
+    return f'"{value}"' if re.search(r"\s", value) else value
+
+
+def _pieces(line: str) -> list[_Piece]:
+    pieces: list[_Piece] = []
+    at = 0
+    while found := _TOKEN.search(line, at):
+        at = found.end()
+        name = (found["field"] or "").lower()
+        name = _PLURAL.get(name, name)
+        if not name or found["minus"]:
+            continue
+        value = found["quoted"] if found["quoted"] is not None else found["bare"]
+        if name in DATES and found["bare"] and (pair := _TWO_WORDS.match(line, found.start("bare"))):
+            value, at = pair.group(), pair.end()
+        if name in DATES:
+            values: tuple[str, ...] = (value,)
+        else:
+            values = tuple(part.strip() for part in value.split(",") if part.strip())
+        if values:
+            pieces.append(_Piece(found.start(), at, name, values))
+    return pieces
