@@ -13,7 +13,7 @@ from worker.projection.index import Value
 from worker.store.rows import CODES
 
 FORMAT = "1"
-"""Of the texts that are embedded; another one is another set of vectors."""
+"""Of the texts that are embedded and of what is kept of their tokens; another one is another set of vectors."""
 
 Documents = list[tuple[str, str]]
 """(suffix, text), the whole record first; no suffix twice, no text without anything in it."""

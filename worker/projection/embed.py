@@ -1,6 +1,6 @@
 """What turns texts into vectors, whichever model does it."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
@@ -22,11 +22,21 @@ class Tokens:
     """A text as a model reads it. vector: the text's own; vectors: a row of unit length for each token.
 
     offsets: where each token stands in the text, in characters; (0, 0) for those that the model puts around it.
+    spelled: how the model spells each.
     """
 
     vector: Vector
     vectors: Matrix
     offsets: tuple[tuple[int, int], ...]
+    spelled: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """Documents as a model reads them. vectors: a row for each; tokens: of those that were chosen, by position."""
+
+    vectors: Matrix
+    tokens: Mapping[int, Tokens]
 
 
 @runtime_checkable
@@ -35,6 +45,10 @@ class Reader(Protocol):
 
     def read(self, text: str) -> Tokens:
         """A text token by token. Errors: as ``Embedder.embed``."""
+        ...
+
+    def read_documents(self, texts: Sequence[str], chosen: Collection[int]) -> Reading:
+        """What ``Embedder.embed`` gives for documents, and the tokens of some, by position; each is run once."""
         ...
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from worker.projection.embed import Matrix
+from worker.projection.embed import Matrix, Tokens
 
 
 def telling(tokens: Sequence[str], is_common: Callable[[str], bool]) -> list[bool]:
@@ -26,24 +26,36 @@ def packed(tokens: Matrix) -> bytes:
     return np.packbits(tokens > 0, axis=1).tobytes()
 
 
+def kept(read: Tokens, is_common: Callable[[str], bool]) -> bytes:
+    """What is kept of a record's tokens: of those that tell something, the signs."""
+    own = [at for at, (start, end) in enumerate(read.offsets) if start < end]
+    chosen = telling([read.spelled[at] for at in own], is_common)
+    return packed(read.vectors[[at for at, tells in zip(own, chosen, strict=True) if tells]])
+
+
+def width(dimension: int) -> int:
+    """Bytes of a packed token."""
+    return -(-dimension // 8)
+
+
 def nearness(question: Matrix, weights: Sequence[float], records: Mapping[int, bytes]) -> dict[int, float]:
     """How near the tokens of a question are to those of each record: a mean of cosines, larger is nearer.
 
     question: [n, dimension], rows of unit length; weights: of its tokens (``emphasis``). records: what ``packed`` gave.
     Records of another length are left out; so are all, where no token weighs anything.
     """
-    width = -(-question.shape[1] // 8)
-    whole = {number: signs for number, signs in records.items() if signs and len(signs) % width == 0}
+    size = width(question.shape[1])
+    whole = {number: signs for number, signs in records.items() if signs and len(signs) % size == 0}
     share = np.asarray(weights, np.float32)
     total = float(share.sum())
     if not whole or total <= 0:
         return {}
     told = share > 0
     asked, share = question[told], share[told] / total
-    raw = np.frombuffer(b"".join(whole.values()), np.uint8).reshape(-1, width)
+    raw = np.frombuffer(b"".join(whole.values()), np.uint8).reshape(-1, size)
     ones: NDArray[np.float32] = np.unpackbits(raw, axis=1, count=question.shape[1]).astype(np.float32)
     # A sign is 2 × bit - 1, and the length of a vector of signs is the root of its dimension.
     cosines = (2 * (ones @ asked.T) - asked.sum(axis=1)) / np.sqrt(question.shape[1])
-    counts = np.array([len(signs) // width for signs in whole.values()])
+    counts = np.array([len(signs) // size for signs in whole.values()])
     nearest = np.maximum.reduceat(cosines, np.cumsum(counts) - counts, axis=0)
     return dict(zip(whole, (nearest @ share).tolist(), strict=True))

@@ -1,6 +1,6 @@
 """What the engine asks of the index by meaning: one form, with no model and no Chroma behind it."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol
@@ -74,4 +74,13 @@ class Meaning(Protocol):
 
     def nearness(self, thought: Thought, docids: Sequence[int], read: Read) -> dict[int, Nearness]:
         """How near each record is, by docid; what has no vectors is left out. read: gives what is stored of some."""
+        ...
+
+    def token_nearness(
+        self, thought: Thought, weights: Sequence[float], records: Mapping[int, bytes]
+    ) -> dict[int, float]:
+        """How near the question is token by token, by docid; nothing where its tokens are not known.
+
+        weights: of its tokens. records: what is kept of the tokens of each.
+        """
         ...

@@ -6,7 +6,7 @@ loading, and no growth after.
 """
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -14,11 +14,11 @@ import numpy as np
 import onnxruntime
 from numpy.typing import NDArray
 from onnxruntime.capi import onnxruntime_pybind11_state as faults
-from tokenizers import Tokenizer
+from tokenizers import Encoding, Tokenizer
 
 from worker.contract.errors import Unavailable
 from worker.contract.settings import Embedding
-from worker.projection.embed import Kind, Matrix, Tokens
+from worker.projection.embed import Kind, Matrix, Reading, Tokens
 from worker.projection.excerpt import excerpt
 
 NAME = "all-MiniLM-L6-v2-int8"
@@ -81,25 +81,31 @@ class MiniLM:
 
     def embed(self, texts: Sequence[str], kind: Kind) -> Matrix:
         """A vector for each text, in their order. Errors: ``Unavailable`` when the runtime gives up."""
-        found = np.zeros((len(texts), DIMENSION), np.float32)
-        tokens = [self._tokens(text) for text in texts]
-        for batch in batches([len(ids) for ids in tokens], self._batch_tokens):
-            found[batch] = _pooled(*self._run([tokens[at] for at in batch]))
-        return found
+        return self.read_documents(texts, ()).vectors
 
     def read(self, text: str) -> Tokens:
         """A text token by token; without any when there is nothing in it. Errors: as ``embed``."""
-        encoding = self._tokenizer.encode(excerpt(text, MAX_TOKENS * _CHARS_PER_TOKEN))
-        if len(encoding.ids) <= _FRAME:
-            return Tokens(np.zeros(DIMENSION, np.float32), np.zeros((0, DIMENSION), np.float32), ())
-        hidden, mask = self._run([encoding.ids])
-        return Tokens(_pooled(hidden, mask)[0], _unit(hidden[0]), tuple(encoding.offsets))
+        return self.read_documents([text], (0,)).tokens[0]
 
-    def _tokens(self, text: str) -> list[int]:
-        """Token ids, [] when there are none but the frame."""
+    def read_documents(self, texts: Sequence[str], chosen: Collection[int]) -> Reading:
+        """A vector for each text, in their order, and the tokens of some. Errors: as ``embed``."""
+        found = np.zeros((len(texts), DIMENSION), np.float32)
+        encodings = [self._encoded(text) for text in texts]
+        lengths = [len(encoding) if len(encoding) > _FRAME else 0 for encoding in encodings]
+        nothing = np.zeros((0, DIMENSION), np.float32)
+        tokens = {at: Tokens(found[at], nothing, (), ()) for at in chosen}
+        for batch in batches(lengths, self._batch_tokens):
+            hidden, mask = self._run([encodings[at].ids for at in batch])
+            found[batch] = _pooled(hidden, mask)
+            for row, at in enumerate(batch):
+                if at in tokens:
+                    vectors = _unit(hidden[row, : lengths[at]])
+                    tokens[at] = Tokens(found[at], vectors, tuple(encodings[at].offsets), tuple(encodings[at].tokens))
+        return Reading(found, tokens)
+
+    def _encoded(self, text: str) -> Encoding:
         # One by one: the tokenizer's own batches would run on every core.
-        ids = self._tokenizer.encode(excerpt(text, MAX_TOKENS * _CHARS_PER_TOKEN)).ids
-        return ids if len(ids) > _FRAME else []
+        return self._tokenizer.encode(excerpt(text, MAX_TOKENS * _CHARS_PER_TOKEN))
 
     def _run(self, batch: Sequence[Sequence[int]]) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
         """The token vectors of each text, [texts, tokens, dimension], and which of them are of the text."""

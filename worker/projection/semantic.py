@@ -7,7 +7,7 @@ import logging
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as Late
 from dataclasses import dataclass, replace
@@ -17,6 +17,7 @@ import numpy as np
 
 from worker.contract.errors import MemError
 from worker.contract.search import Degraded
+from worker.projection import late
 from worker.projection.blocks import Blocks
 from worker.projection.documents import number_of
 from worker.projection.embed import Embedder, Reader
@@ -135,6 +136,12 @@ class Semantics:
         serving = self._serving()
         written = -1 if isinstance(serving, Degraded) else serving.written
         return self._blocks.nearness(thought, docids, read, written=written)
+
+    def token_nearness(
+        self, thought: Thought, weights: Sequence[float], records: Mapping[int, bytes]
+    ) -> dict[int, float]:
+        """How near each record is token by token, by docid."""
+        return {} if thought.vectors is None else late.nearness(thought.vectors, weights, records)
 
     def close(self) -> None:
         """Give up what is waited for."""

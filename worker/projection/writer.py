@@ -9,7 +9,7 @@ last one of this process: what was begun is in the outbox and is begun again.
 import hashlib
 import logging
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -17,12 +17,13 @@ from numpy.typing import NDArray
 
 from worker.contract.errors import MemError, Unavailable
 from worker.contract.records import Record
+from worker.projection import late
 from worker.projection.documents import document_id, documents, metadata
-from worker.projection.embed import Embedder, Matrix
+from worker.projection.embed import Embedder, Matrix, Reader
 from worker.projection.index import Fragment, VectorIndex
 from worker.projection.lanes import Lanes
 from worker.projection.thread import OwnThread
-from worker.store import outbox, records, search_index, vectors
+from worker.store import outbox, records, search_index, stopwords, vectors
 from worker.store.tables import Connection, Store
 from worker.store.vectors import Kept, Part
 
@@ -59,7 +60,8 @@ class Written:
 class _Job:
     """One record on its way. stored: its vectors are said to be kept. old: what is kept of it.
 
-    parts: what will be. known, missing: vectors and texts by hash. why: what stopped it. taken: its vectors are kept.
+    parts: what will be. known, missing: vectors and texts by hash. tokens: of the whole, None while they are not
+    known. why: what stopped it. taken: its vectors are kept.
     """
 
     docid: int
@@ -70,6 +72,7 @@ class _Job:
     parts: tuple[Part, ...] = ()
     known: dict[str, _Row] = field(default_factory=dict)
     missing: dict[str, str] = field(default_factory=dict)
+    tokens: bytes | None = None
     why: str = ""
     taken: bool = False
 
@@ -115,7 +118,7 @@ class Writer:
         async with self._lanes.hold(wanted):
             jobs = await self._store.read(lambda connection: _read(connection, model, wanted))
             there = [job for job in jobs if job.record is not None]
-            await _each(there, lambda some: thread.run(lambda: _cut(some, model.embedder.dimension)))
+            await _each(there, lambda some: thread.run(lambda: _cut(some, model.embedder)))
             embedded = [job for job in there if job.missing]
             trouble = await _each(embedded, lambda some: _embed(some, model.embedder, thread))
             await self._keep([job for job in there if not job.why], model)
@@ -163,8 +166,9 @@ def _read(connection: Connection, model: Model, numbers: Sequence[int]) -> list[
     return jobs
 
 
-def _cut(jobs: Sequence[_Job], dimension: int) -> None:
-    """Cut records into documents, and find which of these have vectors."""
+def _cut(jobs: Sequence[_Job], embedder: Embedder) -> None:
+    """Cut records into documents, and find which of these have vectors, and whether the whole has its tokens."""
+    tells, dimension = isinstance(embedder, Reader), embedder.dimension
     for job in jobs:
         texts = documents(job.record) if job.record is not None else []
         job.parts = tuple(Part(suffix, _digest(text)) for suffix, text in texts)
@@ -172,15 +176,34 @@ def _cut(jobs: Sequence[_Job], dimension: int) -> None:
         job.missing = {
             part.digest: text for part, (_, text) in zip(job.parts, texts, strict=True) if part.digest not in job.known
         }
+        if tells and texts:
+            job.tokens = _told_before(job.old, job.parts[0], dimension)
+            if job.tokens is None:
+                job.missing[job.parts[0].digest] = texts[0][1]
 
 
 async def _embed(jobs: Sequence[_Job], embedder: Embedder, thread: OwnThread) -> None:
     """Vectors for all texts of some records that have none yet, each text once."""
     texts = {digest: text for job in jobs for digest, text in job.missing.items()}
-    rows = await thread.run(lambda: embedder.embed(list(texts.values()), "document"))
-    made = dict(zip(texts, _checked(rows, len(texts), embedder.dimension), strict=True))
+    wholes = {job.parts[0].digest for job in jobs if job.tokens is None}
+    made, tokens = await thread.run(lambda: _made(embedder, texts, wholes))
     for job in jobs:
         job.known = job.known | {digest: made[digest] for digest in job.missing}
+        if job.tokens is None:
+            job.tokens = tokens.get(job.parts[0].digest)
+
+
+def _made(embedder: Embedder, texts: Mapping[str, str], wholes: Set[str]) -> tuple[dict[str, _Row], dict[str, bytes]]:
+    """Vectors of texts, by hash; and what is kept of the tokens of wholes, where the model tells them."""
+    said, tokens = list(texts.values()), dict[str, bytes]()
+    if isinstance(embedder, Reader):
+        chosen = {at: digest for at, digest in enumerate(texts) if digest in wholes}
+        read = embedder.read_documents(said, chosen)
+        rows = read.vectors
+        tokens = {digest: late.kept(read.tokens[at], stopwords.is_common) for at, digest in chosen.items()}
+    else:
+        rows = embedder.embed(said, "document")
+    return dict(zip(texts, _checked(rows, len(texts), embedder.dimension), strict=True)), tokens
 
 
 def _keep(connection: Connection, model: Model, jobs: Sequence[_Job]) -> set[int]:
@@ -190,7 +213,7 @@ def _keep(connection: Connection, model: Model, jobs: Sequence[_Job]) -> set[int
 
 def _kept(job: _Job) -> Kept:
     raw = b"".join(job.known[part.digest].tobytes() for part in job.parts)
-    return Kept(job.docid, job.seal, job.parts, job.stale, raw)
+    return Kept(job.docid, job.seal, job.parts, job.stale, raw, job.tokens)
 
 
 def _put(index: VectorIndex, jobs: Sequence[_Job]) -> None:
@@ -267,6 +290,13 @@ def _known(old: Kept | None, dimension: int) -> dict[str, _Row]:
         return {}
     rows = np.frombuffer(old.vectors, np.float16).reshape(-1, dimension)
     return {part.digest: row for part, row in zip(old.parts, rows, strict=True)}
+
+
+def _told_before(old: Kept | None, whole: Part, dimension: int) -> bytes | None:
+    """The tokens that are kept of a whole, if it is still the same."""
+    if old is None or old.tokens is None or old.parts[:1] != (whole,) or len(old.tokens) % late.width(dimension):
+        return None
+    return old.tokens
 
 
 def _checked(rows: Matrix, count: int, dimension: int) -> _Row:

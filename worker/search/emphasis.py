@@ -11,8 +11,8 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from worker.search.terms import is_common
 from worker.store import analysis
+from worker.store.stopwords import is_common
 
 
 @dataclass(frozen=True, slots=True)

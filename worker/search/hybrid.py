@@ -5,7 +5,7 @@ it as the words rank it, so a list can be paged to its end.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from worker.contract.records import RecordKey, RecordKind
@@ -83,7 +83,8 @@ def window(
 
     worded: how many records have the words. Errors: ``Unanswered`` when meaning has nothing to say.
     """
-    thought = _leaning(connection, meaning, thought, asked)
+    emphases = _emphases(connection, thought, asked)
+    thought = meaning.leaning(thought, emphases) if emphases else thought
     wording = _best(connection, finder, asked, POOL) if not asked.alone or asked.strict else []
     scores = {search_index.docid(found.key): found.score for found in wording}
     near = _near(connection, meaning, thought, asked, list(scores))
@@ -99,53 +100,70 @@ def window(
     if worded > POOL and added and not asked.alone:
         further = candidates.weighed_of(connection, asked.match, added)
     weights = {} if asked.alone else scores | further
-    fused = [
-        found for found in _fused(connection, asked, [*scores, *added], weights, nearness) if found.candidate.is_shown
-    ]
+    found = _candidates(connection, [*scores, *added], weights, nearness)
+    fused = [each for each in _fused(connection, meaning, thought, asked, found, emphases) if each.candidate.is_shown]
     ranks = {number: rank for rank, number in enumerate(by_meaning, start=1)}
     places = {} if asked.alone else {number: rank for rank, number in enumerate(scores, start=1)}
-    order = [found.candidate.docid for found in fused]
+    order = [each.candidate.docid for each in fused]
     return Window(
         asked,
         tuple(
-            Placed(search_index.key(number), found.score, places.get(number), ranks.get(number))
-            for number, found in zip(order, fused, strict=True)
+            Placed(search_index.key(number), each.score, places.get(number), ranks.get(number))
+            for number, each in zip(order, fused, strict=True)
         ),
         unworded=tuple(number for number in order if number not in weights),
         beyond=tuple(number for number in order if number in further),
     )
 
 
-def _leaning(connection: Connection, meaning: Meaning, thought: Thought, asked: Asked) -> Thought:
-    """The question leaning to the words that are rare among the records that are asked."""
+def _emphases(connection: Connection, thought: Thought, asked: Asked) -> list[float]:
+    """How much each token of the question weighs, by how rare its word is among the records that are asked; empty
+    where that cannot be told."""
     if not thought.offsets or not asked.weighed:
-        return thought
+        return []
     pieces = emphasis.spans(asked.sentence)
     words = dict.fromkeys(word for piece in pieces for word in piece.words)
     found = frequencies.frequencies(connection, words, asked.where)
     records = frequencies.records(connection, asked.where)
-    return meaning.leaning(thought, emphasis.token_weights(thought.offsets, pieces, found, records))
+    return emphasis.token_weights(thought.offsets, pieces, found, records)
+
+
+def _candidates(
+    connection: Connection, numbers: Sequence[int], weights: dict[int, float], nearness: dict[int, Nearness]
+) -> list[fusion.Candidate]:
+    epochs = candidates.moments(connection, numbers)
+    return [
+        fusion.Candidate(number, epochs.get(number, 0), weights.get(number), *nearness.get(number, (None, None)))
+        for number in numbers
+    ]
 
 
 def _fused(
     connection: Connection,
+    meaning: Meaning,
+    thought: Thought,
     asked: Asked,
-    numbers: Sequence[int],
-    weights: dict[int, float],
-    nearness: dict[int, Nearness],
+    found: Sequence[fusion.Candidate],
+    emphases: Sequence[float],
 ) -> list[fusion.Fused]:
-    """All candidates in one order, those that are hardly near among them: they tell how near the others are."""
-    epochs = candidates.moments(connection, numbers)
-    return fusion.fuse(
-        [
-            fusion.Candidate(number, epochs.get(number, 0), weights.get(number), *nearness.get(number, (None, None)))
-            for number in numbers
-        ],
-        cjk=fusion.is_cjk(asked.sentence),
+    """All candidates in one order, those that are hardly near among them: they tell how near the others are.
+
+    The best of them are compared token by token, and all are put in order once more.
+    """
+    cjk = fusion.is_cjk(asked.sentence)
+    fuse = partial(
+        fusion.fuse,
+        cjk=cjk,
         words=len(terms.terms(asked.sentence)),
         now_epoch_ms=asked.now_epoch_ms,
         half_life_days=asked.half_life_days,
     )
+    fused = fuse(found)
+    if cjk or not emphases:
+        return fused
+    head = [each.candidate.docid for each in fused[: fusion.HEAD]]
+    tokens = meaning.token_nearness(thought, emphases, vectors.tokens(connection, thought.model, head))
+    return fuse([replace(each, tokens=tokens.get(each.docid)) for each in found]) if tokens else fused
 
 
 def page(connection: Connection, finder: Finder, found: Window, *, limit: int, offset: int) -> list[Placed]:

@@ -48,7 +48,9 @@ def note(connection: sqlite3.Connection, numbers: Sequence[int], gone: Sequence[
         )
     if gone:
         marks = placeholders(gone)
-        connection.execute(f"UPDATE py_vectors SET vectors = NULL, seal = NULL WHERE docid IN ({marks})", gone)
+        connection.execute(
+            f"UPDATE py_vectors SET vectors = NULL, tokens = NULL, seal = NULL WHERE docid IN ({marks})", gone
+        )
         connection.execute(
             f"INSERT INTO py_pending (docid) SELECT DISTINCT docid FROM py_vectors WHERE docid IN ({marks}) {_ANEW}",
             gone,

@@ -76,11 +76,14 @@ def install(connection: sqlite3.Connection, *, fulltext: bool = True) -> None:
     """
     if _format(connection) != _named(fulltext):
         clear(connection, fulltext=fulltext)
-    there = {row[0]: row[1] for row in connection.execute("SELECT name, sql FROM sqlite_master")}
-    for name, sql in _wanted(fulltext).items():
-        if there.get(name) != sql:
-            if name in there:
-                connection.execute(f"DROP {sql.split()[1]} {name}")
+    wanted = _wanted(fulltext)
+    for name, kind, sql in connection.execute("SELECT name, type, sql FROM sqlite_master").fetchall():
+        if name in wanted and sql != wanted[name]:
+            connection.execute(f"DROP {kind} IF EXISTS {name}")
+    # A table takes its indexes and triggers along.
+    there = {row[0] for row in connection.execute("SELECT name FROM sqlite_master")}
+    for name, sql in wanted.items():
+        if name not in there:
             connection.execute(sql)
     connection.execute("INSERT OR REPLACE INTO py_meta VALUES ('search_index', ?)", (_named(fulltext),))
 

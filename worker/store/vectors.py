@@ -3,7 +3,8 @@
 `py_vectors` has a row per record and model: `parts` names the documents that the record was cut into and the hash of
 each one's text, `vectors` has a float16 row for each of them, in that order, the whole record first. `seal` is the
 record's seal (`py_docs`) when it was embedded. `stale` names documents of former texts that Chroma may still hold.
-A deleted record's row loses its vectors at once and keeps its parts until Chroma has lost them too.
+`tokens` has a bit for each number of each telling token of the whole; NULL where the model does not tell its tokens.
+A deleted record's row loses its vectors and tokens at once and keeps its parts until Chroma has lost them too.
 
 What has yet to be done is in ``outbox``. A record goes by its docid here, as in ``search_index``.
 """
@@ -18,9 +19,10 @@ from worker.contract.index import Coverage
 from worker.store.rows import KINDS, placeholders
 
 TABLES = {
+    # Tokens come last: whoever reads vectors opens no page of them.
     "py_vectors": """CREATE TABLE py_vectors (
         id INTEGER PRIMARY KEY, docid INTEGER NOT NULL, model TEXT NOT NULL, seal INTEGER, size INTEGER NOT NULL,
-        parts TEXT NOT NULL, stale TEXT, vectors BLOB)""",
+        parts TEXT NOT NULL, stale TEXT, vectors BLOB, tokens BLOB)""",
     # All that is counted and compared without opening a row, which holds kilobytes.
     "py_vectors_docid": "CREATE UNIQUE INDEX py_vectors_docid ON py_vectors (docid, model, seal, size)",
 }
@@ -46,13 +48,17 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What is kept of a record. seal: of what was embedded; stale: suffixes that Chroma may hold beyond ``parts``."""
+    """What is kept of a record. seal: of what was embedded; stale: suffixes that Chroma may hold beyond ``parts``.
+
+    tokens: of the whole; None where the model tells none, empty where the whole has none.
+    """
 
     docid: int
     seal: int | None
     parts: tuple[Part, ...]
     stale: tuple[str, ...]
     vectors: bytes | None
+    tokens: bytes | None = None
 
 
 def stored(connection: sqlite3.Connection, model: str, docids: Sequence[int]) -> Iterator[Stored]:
@@ -67,17 +73,30 @@ def stored(connection: sqlite3.Connection, model: str, docids: Sequence[int]) ->
             yield Stored(docid, size, raw)
 
 
+def tokens(connection: sqlite3.Connection, model: str, docids: Sequence[int]) -> dict[int, bytes]:
+    """The tokens of records that a model made; records without any are left out."""
+    found: dict[int, bytes] = {}
+    for chunk in _chunks(docids):
+        rows = connection.execute(
+            f"""SELECT docid, tokens FROM py_vectors
+                WHERE docid IN ({placeholders(chunk)}) AND model = ? AND length(tokens) > 0""",
+            (*chunk, model),
+        )
+        found.update(rows.fetchall())
+    return found
+
+
 def kept(connection: sqlite3.Connection, model: str, docids: Sequence[int]) -> dict[int, Kept]:
     """All that is kept of records under a model."""
     found: dict[int, Kept] = {}
     for chunk in _chunks(docids):
         rows = connection.execute(
-            f"""SELECT docid, seal, parts, stale, vectors FROM py_vectors
+            f"""SELECT docid, seal, parts, stale, vectors, tokens FROM py_vectors
                 WHERE docid IN ({placeholders(chunk)}) AND model = ?""",
             (*chunk, model),
         )
-        for docid, seal, parts, stale, raw in rows:
-            found[docid] = Kept(docid, seal, _named(parts), _stale(stale), raw)
+        for docid, seal, parts, stale, raw, told in rows:
+            found[docid] = Kept(docid, seal, _named(parts), _stale(stale), raw, told)
     return found
 
 
@@ -93,16 +112,16 @@ def keep(connection: sqlite3.Connection, model: str, rows: Iterable[Kept]) -> se
             continue
         parts = msgspec.json.encode([(part.suffix, part.digest) for part in row.parts]).decode()
         stale = msgspec.json.encode(row.stale).decode() if row.stale else None
-        values = (row.seal, len(row.parts), parts, stale, row.vectors, row.docid, model)
+        values = (row.seal, len(row.parts), parts, stale, row.vectors, row.tokens, row.docid, model)
         changed = connection.execute(
-            """UPDATE py_vectors SET seal = ?, size = ?, parts = ?, stale = ?, vectors = ?
+            """UPDATE py_vectors SET seal = ?, size = ?, parts = ?, stale = ?, vectors = ?, tokens = ?
                 WHERE docid = ? AND model = ?""",
             values,
         )
         if not changed.rowcount:
             connection.execute(
-                """INSERT INTO py_vectors (seal, size, parts, stale, vectors, docid, model)
-                    VALUES (?, ?, ?, ?, ?, ?, ?)""",
+                """INSERT INTO py_vectors (seal, size, parts, stale, vectors, tokens, docid, model)
+                    VALUES (?, ?, ?, ?, ?, ?, ?, ?)""",
                 values,
             )
         taken.add(row.docid)
@@ -170,11 +189,12 @@ def of_model(connection: sqlite3.Connection, model: str, most: int) -> list[int]
 
 
 def damaged(connection: sqlite3.Connection, model: str, dimension: int) -> list[int]:
-    """Records whose vectors are not of the length that they say."""
+    """Records whose vectors are not of the length that they say, or whose tokens are of none that tokens have."""
     found = connection.execute(
         """SELECT docid FROM py_vectors
-            WHERE model = ? AND seal IS NOT NULL AND coalesce(length(vectors), -1) <> size * ?""",
-        (model, dimension * 2),
+            WHERE model = ? AND seal IS NOT NULL
+            AND (coalesce(length(vectors), -1) <> size * ? OR length(tokens) % ? <> 0)""",
+        (model, dimension * 2, -(-dimension // 8)),
     )
     return [row[0] for row in found]
 
