@@ -159,6 +159,7 @@ async def both(worker: FakeWorker, call: Call[Any]) -> list[Request]:
         ),
         (calls.projects(), "GET", "/api/projects", {}, {}),
         (calls.stats(), "GET", "/api/stats", {}, {}),
+        (calls.overview(), "GET", "/api/overview", {}, {}),
         (calls.health(), "GET", "/api/health", {}, {}),
         (calls.index_status(), "GET", "/api/index/status", {}, {}),
         (calls.index_verify(), "POST", "/api/index/verify", {}, {}),

@@ -33,6 +33,8 @@ from worker.contract.costs import CostLine, CostQuery, Costs, SessionCost, Spent
 from worker.contract.curation import Save, Saved
 from worker.contract.errors import Invalid, MemError, NotFound, Problem, Unavailable
 from worker.contract.events import StreamEvent
+from worker.contract.index import IndexState, IndexStatus
+from worker.contract.overview import Disk, LastRecord, LogTrouble, Overview
 from worker.contract.present import Text, text
 from worker.contract.recalls import Recalled, Recalls
 from worker.contract.records import Observation, Prompt, RecordKey, RecordKind, Summary
@@ -54,6 +56,7 @@ from worker.contract.search import (
 from worker.contract.sessions import SessionLine, SessionPage, SessionQuery
 from worker.contract.status import DatabaseStats, Health, Projects, Readiness, Stats, Version, WorkerStats
 from worker.contract.transfer import ImportBatch, ImportResult, ImportStats
+from worker.contract.upkeep import ProcessingStatus
 from worker.search.engine import Engine
 from worker.store.tables import open_store
 from worker.stream.broadcaster import Broadcaster
@@ -148,6 +151,21 @@ GOLDEN: list[tuple[Any, str]] = [
         '"spent":' + SUMS + ',"start_epoch_ms":null}],"types":[],"days":[],"sessions":[{"session":"m-1","spent":' + SUMS
         + ',"id":1,"title":"","project":"","last_epoch_ms":0}],"session_count":0,"first_epoch_ms":null,'
         '"last_epoch_ms":null,"counting_since_epoch_ms":null}',
+    ),
+    (
+        Overview(
+            version="1", uptime_s=1.5, stream_clients=2, records={RecordKind.PROMPT: 3}, unindexed=4,
+            queue=ProcessingStatus(), index=IndexStatus(state=IndexState.OFF),
+            log=LogTrouble(errors=1, since_epoch_ms=5),
+            disk=Disk(data_dir="/x", database_bytes=6, vectors_bytes=7),
+            last=LastRecord(key="S14", project="shop", created_at_epoch=8),
+        ),
+        '{"version":"1","uptime_s":1.5,"stream_clients":2,"records":{"prompt":3},"unindexed":4,'
+        '"queue":{"isProcessing":false,"queueDepth":0,"parkedSessions":0},"index":{"state":"off","reason":"",'
+        '"records":0,"embedded":0,"pending":0,"failed":0,"documents":null,"rate_per_s":0.0,"left_s":null,"model":"",'
+        '"dimension":0,"serving":"","backend":"local","collection":"","chroma":"","covered":[]},"disk":{"data_dir":"/x",'
+        '"database_bytes":6,"vectors_bytes":7,"free_bytes":null},"log":{"errors":1,"warnings":0,"since_epoch_ms":5,'
+        '"lines":[]},"last":{"key":"S14","project":"shop","created_at_epoch":8}}',
     ),
     (Readiness(status="ready"), '{"status":"ready","mcpReady":true,"message":null}'),
     (Version("0.1.0"), '{"version":"0.1.0"}'),
@@ -255,6 +273,7 @@ STEPS: list[tuple[Call[Any], Any]] = [
     (calls.costs(CostQuery(project="shop")), lambda answer: answer.total.records == 3),
     (calls.projects(), lambda answer: answer.projects == ("shop",)),
     (calls.stats(), lambda answer: answer.database.observations == 1),
+    (calls.overview(), lambda answer: (answer.last.key, answer.records[RecordKind.SUMMARY]) == ("S1", 1)),
     (calls.health(), lambda answer: answer.status == "ok" and answer.initialized),
     (calls.readiness(), lambda answer: answer.status == "ready"),
     (calls.version(), lambda answer: bool(answer.version)),

@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +17,14 @@ from tests.processes import WORDS_ONLY, free_port, running_worker
 from worker.cli.checks import agent, machine, memory, service
 from worker.cli.checks.finding import Case
 from worker.contract import calls, launch
-from worker.contract.settings import Settings
+from worker.contract.index import IndexState, IndexStatus
+from worker.contract.settings import Chroma, Settings
 from worker.contract.upkeep import Check
 
 EVERY = [
     "installed", "settings", "folder", "file system", "disk", "permissions", "access", "port", "running", "version",
-    "reachable", "stream", "database", "index", "fulltext", "agent",
+    "reachable", "stream", "database", "index", "fulltext", "meaning",
+    "agent",
 ]  # fmt: skip
 
 
@@ -171,6 +174,31 @@ def test_silence_about_the_memory_is_told(case: Case) -> None:
         assert look(case).state == "warn"
     bad = Case(case.settings, case.agent_file, reports={"fulltext": Check(name="fulltext", ok=False, message="none")})
     assert memory.fulltext(bad).state == "warn"
+
+
+@pytest.mark.parametrize(
+    ("status", "state", "said", "advice"),
+    [
+        (None, "warn", "no worker tells", "worker start"),
+        (IndexStatus(state=IndexState.READY, records=9, embedded=9), "ok", "9 of 9 records", ""),
+        (IndexStatus(state=IndexState.CATCHING_UP, records=12, embedded=2, pending=1000), "warn", "1,000 wait", "let"),
+        (
+            IndexStatus(state=IndexState.READY, records=9, embedded=8, pending=1, failed=1, reason="too\nlong"),
+            "warn", "1 wait, 1 of them failed: too long", "logs",
+        ),
+        (IndexStatus(state=IndexState.STARTING), "warn", "being opened", "moment"),
+        (IndexStatus(state=IndexState.PAUSED, records=9), "warn", "paused; 0 of 9", "resume"),
+        (IndexStatus(state=IndexState.FAILED, reason="no such model"), "warn", "cannot be used: no such model", "logs"),
+        (IndexStatus(state=IndexState.FAILED), "warn", "no reason is told", "logs"),
+        (IndexStatus(state=IndexState.OFF), "warn", "the settings do not", "restart"),
+    ],
+)  # fmt: skip
+def test_meaning(case: Case, status: IndexStatus | None, state: str, said: str, advice: str) -> None:
+    found = memory.meaning(replace(case, meaning=status))
+    assert (found.state, said in found.message, advice in found.advice) == (state, True, True), found
+    assert bool(found.advice) == (state != "ok") and "\n" not in found.message
+    off = replace(case, meaning=status, settings=replace(case.settings, chroma=Chroma(enabled=False)))
+    assert memory.meaning(off).state == "ok"
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ from worker.api.routes import (
     index,
     integrations,
     logs,
+    overview,
     records,
     search,
     sessions,
@@ -35,8 +36,8 @@ from worker.api.services import Services
 from worker.contract.errors import MemError
 
 _TOPICS = (
-    search, timeline, batches, records, sessions, costs, curation, writing, transfer, tool_uses, status, settings, logs,
-    index, integrations, admin, stream,
+    search, timeline, batches, records, sessions, costs, curation, writing, transfer, tool_uses, status, overview,
+    settings, logs, index, integrations, admin, stream,
 )  # fmt: skip
 
 

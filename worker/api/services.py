@@ -8,6 +8,7 @@ from pathlib import Path
 from worker.contract.errors import Conflict, Unavailable
 from worker.contract.index import IndexState, IndexStatus
 from worker.contract.search import Degraded
+from worker.contract.upkeep import ProcessingStatus
 from worker.projection.meaning import Meaning
 from worker.projection.upkeep import IndexUpkeep
 from worker.search.engine import Engine
@@ -70,6 +71,10 @@ class Services:
         if self.projector is None:
             return IndexStatus(state=IndexState.OFF, reason=_OFF)
         return await self.projector.status()
+
+    def processing(self) -> ProcessingStatus:
+        """What waits to become a memory."""
+        return ProcessingStatus()
 
     def now_ms(self) -> int:
         """Milliseconds since 1970."""

@@ -14,6 +14,7 @@ from worker.cli.connection import chosen
 from worker.cli.printing import say, say_json
 from worker.contract import calls, launch
 from worker.contract.errors import MemError
+from worker.contract.index import IndexStatus
 from worker.contract.quick import QuickClient
 from worker.contract.settings import Settings, agent_file
 from worker.contract.status import Health
@@ -22,7 +23,7 @@ from worker.contract.upkeep import Check
 _LOOKS: tuple[Look, ...] = (
     machine.installed, memory.settings, machine.folder, machine.file_system, machine.disk, machine.permissions,
     service.access, service.port, service.running, service.version, service.reachable, service.stream,
-    memory.database, memory.index, memory.fulltext, agent.entry,
+    memory.database, memory.index, memory.fulltext, memory.meaning, agent.entry,
 )  # fmt: skip
 _CHECK_S = 30.0
 
@@ -63,8 +64,10 @@ def _case(settings: Settings) -> Case:
         health = launch.find(settings)
     except MemError as error:
         problem = error
-    reports = _asked(settings) if health and health.initialized else {}
-    return Case(settings, agent_file(), health, problem, reports or _looked(settings))
+    open_now = health is not None and health.initialized
+    reports = _asked(settings) if open_now else {}
+    meaning = _meaning(settings) if open_now else None
+    return Case(settings, agent_file(), health, problem, reports or _looked(settings), meaning)
 
 
 def _asked(settings: Settings) -> Mapping[str, Check]:
@@ -74,6 +77,15 @@ def _asked(settings: Settings) -> Mapping[str, Check]:
         return {check.name: check for check in client.send(calls.doctor(), timeout_s=_CHECK_S).checks}
     except MemError:
         return {}
+
+
+def _meaning(settings: Settings) -> IndexStatus | None:
+    """What the worker says of the index by meaning."""
+    try:
+        client = QuickClient(settings.host, settings.port, token=settings.credential)
+        return client.send(calls.index_status(), timeout_s=_CHECK_S)
+    except MemError:
+        return None
 
 
 def _looked(settings: Settings) -> Mapping[str, Check]:

@@ -14,6 +14,7 @@ import msgspec
 from worker.contract.costs import CostQuery, Costs
 from worker.contract.curation import Deleted, Save, Saved
 from worker.contract.index import IndexFaults, IndexOrder, IndexStatus
+from worker.contract.overview import Overview
 from worker.contract.present import Text
 from worker.contract.recalls import ObservationRead, PromptRead, Recalls, SummaryRead
 from worker.contract.records import RecordKey, RecordKind
@@ -59,6 +60,7 @@ SESSION = "/api/sessions/{session}"
 COSTS = "/api/costs"
 PROJECTS = "/api/projects"
 STATS = "/api/stats"
+OVERVIEW = "/api/overview"
 HEALTH = "/api/health"
 READINESS = "/api/readiness"
 VERSION = "/api/version"
@@ -276,6 +278,11 @@ def projects() -> Call[Projects]:
 def stats() -> Call[Stats]:
     """Sizes and counts."""
     return Call("GET", STATS, Stats)
+
+
+def overview() -> Call[Overview]:
+    """How everything is."""
+    return Call("GET", OVERVIEW, Overview)
 
 
 def health() -> Call[Health]:

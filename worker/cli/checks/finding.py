@@ -7,6 +7,7 @@ from pathlib import Path
 import msgspec
 
 from worker.contract.errors import MemError
+from worker.contract.index import IndexStatus
 from worker.contract.settings import Settings
 from worker.contract.status import Health
 from worker.contract.upkeep import Check
@@ -28,7 +29,8 @@ class Case:
     """What is known before the checks begin.
 
     agent_file: Claude Code's own file of settings. health: of our worker, None if none answers; problem: why that
-    cannot be told. reports: what the worker, or a look at its file without it, says, by name.
+    cannot be told. reports: what the worker, or a look at its file without it, says, by name. meaning: what it
+    says of the index by meaning.
     """
 
     settings: Settings
@@ -36,6 +38,7 @@ class Case:
     health: Health | None = None
     problem: MemError | None = None
     reports: Mapping[str, Check] = field(default_factory=dict)
+    meaning: IndexStatus | None = None
 
 
 Look = Callable[[Case], Finding]

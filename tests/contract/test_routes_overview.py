@@ -1,0 +1,47 @@
+"""How everything is, in one answer."""
+
+from pathlib import Path
+
+from tests.contract.edge import PORT, Edge, served
+from tests.factories import HOUR, NOON, make_batch, observation_row, prompt_row, summary_row
+from worker.contract.when import at_ms
+
+PATH = "/api/overview"
+
+
+async def test_an_empty_memory_that_is_well(edge: Edge) -> None:
+    told = await edge.ask(PATH)
+    assert (told["records"], told["last"], told["unindexed"], told["stream_clients"]) == ({}, None, 0, 0)
+    assert (told["version"], told["uptime_s"]) == ("1.2.3", 3840)
+    assert (told["index"]["state"], told["queue"]["queueDepth"]) == ("off", 0)
+    assert told["log"] == {"errors": 0, "warnings": 0, "since_epoch_ms": NOON - 24 * HOUR, "lines": []}
+
+
+async def test_what_is_held_and_where(edge: Edge) -> None:
+    rows = [
+        observation_row("zebra"),
+        observation_row("own", project="observer-sessions", created_at_epoch=NOON + 2 * HOUR),
+    ]
+    await edge.fill(make_batch(rows, summaries=[summary_row(project="mall")], prompts=[prompt_row()]))
+    folder = edge.services.data_dir
+    (folder / "vectors" / "deep").mkdir(parents=True)
+    (folder / "vectors" / "deep" / "data.bin").write_bytes(b"x" * 1000)
+    (folder / "vectors" / "gone").symlink_to(folder / "nowhere")
+    told = await edge.ask(PATH)
+    assert told["last"] == {"key": "S1", "project": "mall", "created_at_epoch": NOON + HOUR}
+    assert told["records"] == {"observation": 1, "summary": 1, "prompt": 1}
+    disk = told["disk"]
+    assert (disk["data_dir"], disk["vectors_bytes"]) == (str(folder), 1000)
+    assert disk["database_bytes"] >= (folder / "claude-mem.db").stat().st_size > 0
+    assert disk["free_bytes"] > 0
+
+
+async def test_lines_of_the_log_are_for_this_machine(tmp_path: Path) -> None:
+    line = f"[{at_ms(NOON - HOUR):%Y-%m-%d %H:%M:%S}.000] [ERROR] [worker] a task failed"
+    for client, lines in (("127.0.0.1", [line]), ("192.168.0.9", [])):
+        async with served(tmp_path / client, client=client) as edge:
+            logs = edge.services.data_dir / "logs"
+            logs.mkdir()
+            (logs / "claude-mem-2026-03-04.log").write_text(f"{line}\n  traceback\n")
+            told = (await edge.client.get(PATH, headers={"Host": f"127.0.0.1:{PORT}"})).json()["log"]
+            assert (told["errors"], told["lines"]) == (1, lines)

@@ -1,0 +1,99 @@
+"""How everything is, in one answer."""
+
+import asyncio
+import contextlib
+import shutil
+from pathlib import Path
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from worker.api.access import TRUSTED
+from worker.api.codec import respond
+from worker.api.endpoint import Endpoint
+from worker.api.peer import is_of_this_machine
+from worker.api.services import Services
+from worker.api.trouble import trouble
+from worker.contract import calls, log_files
+from worker.contract.overview import Disk, LastRecord, LogTrouble, Overview
+from worker.contract.records import RecordKind
+from worker.contract.search import Order, SearchQuery
+from worker.store import filters, listing, search_index
+from worker.store.tables import Connection
+
+_LOG_LINES = 2_000
+_DAY_MS = 86_400_000
+
+
+def routes(services: Services) -> list[Endpoint]:
+    """The routes of this topic."""
+
+    async def overview(request: Request) -> Response:
+        known = TRUSTED in request.scope
+        near = known or is_of_this_machine(request.client and request.client.host, request.headers)
+        records, last, unindexed = await services.store.read(_held)
+        return respond(
+            Overview(
+                version=services.version,
+                uptime_s=round(services.clock() - services.started, 1),
+                stream_clients=services.broadcaster.listeners,
+                records=records,
+                unindexed=unindexed,
+                queue=services.processing(),
+                index=await services.index_status(),
+                disk=await asyncio.to_thread(_disk, services.data_dir, services.store.path),
+                log=await asyncio.to_thread(_log, services, with_lines=near),
+                last=last,
+            )
+        )
+
+    return [
+        Endpoint(
+            method="GET",
+            path=calls.OVERVIEW,
+            run=overview,
+            answers=(Overview,),
+            summary="What was stored last, what waits, what went wrong, what is used of the disk.",
+        )
+    ]
+
+
+def _held(connection: Connection) -> tuple[dict[RecordKind, int], LastRecord | None, int]:
+    everything = filters.condition(SearchQuery())
+    keys = listing.listing(connection, everything, order=Order.DATE_DESC, limit=1, offset=0)
+    entries = listing.entries(connection, keys)
+    last = [
+        LastRecord(key=str(key), project=entry.project, created_at_epoch=entry.created_at_epoch)
+        for key, entry in entries.items()
+    ]
+    return listing.count(connection, "", everything), next(iter(last), None), search_index.queued(connection)
+
+
+def _disk(data_dir: Path, database: Path) -> Disk:
+    files = (database, database.with_name(database.name + "-wal"))
+    free: int | None = None
+    with contextlib.suppress(OSError):
+        free = shutil.disk_usage(data_dir).free
+    return Disk(
+        data_dir=str(data_dir),
+        database_bytes=sum(map(_size, files)),
+        vectors_bytes=sum(map(_size, (data_dir / "vectors").rglob("*"))),
+        free_bytes=free,
+    )
+
+
+def _size(file: Path) -> int:
+    """Bytes of a file; 0 for a folder and for what went away meanwhile."""
+    try:
+        return file.stat().st_size if file.is_file() else 0
+    except OSError:
+        return 0
+
+
+def _log(services: Services, *, with_lines: bool) -> LogTrouble:
+    since = services.now_ms() - _DAY_MS
+    try:
+        lines = log_files.tail(services.data_dir / "logs", _LOG_LINES, services.clock()).lines
+    except OSError:
+        lines = ()
+    return trouble(lines, since, with_lines=with_lines)

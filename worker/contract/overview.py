@@ -1,0 +1,58 @@
+"""How everything is, in one answer: what was stored last, what waits, what is wrong, what is used of the disk."""
+
+import msgspec
+
+from worker.contract.index import IndexStatus
+from worker.contract.records import RecordKind
+from worker.contract.upkeep import ProcessingStatus
+
+
+class LastRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """The newest record. key: `118`, `S14`, `P40`."""
+
+    key: str
+    project: str
+    created_at_epoch: int
+
+
+class Disk(msgspec.Struct, frozen=True, kw_only=True):
+    """What the memory takes, and what is left. database_bytes: with its write-ahead log.
+
+    free_bytes: None if unknown.
+    """
+
+    data_dir: str
+    database_bytes: int
+    vectors_bytes: int
+    free_bytes: int | None = None
+
+
+class LogTrouble(msgspec.Struct, frozen=True, kw_only=True):
+    """Errors and warnings in the log since a moment, as far as its last two thousand lines reach.
+
+    lines: the last twenty of them, oldest first; empty for those who ask from another machine without the worker's
+    token. The log never holds what a memory or a question says.
+    """
+
+    errors: int = 0
+    warnings: int = 0
+    since_epoch_ms: int
+    lines: tuple[str, ...] = ()
+
+
+class Overview(msgspec.Struct, frozen=True, kw_only=True):
+    """``/api/overview``. records: how many of each kind. unindexed: how many of them wait to be found by words.
+
+    queue: what waits to become a memory. index: by meaning. stream_clients: who follows the live events.
+    """
+
+    version: str
+    uptime_s: float
+    stream_clients: int
+    records: dict[RecordKind, int]
+    unindexed: int
+    queue: ProcessingStatus
+    index: IndexStatus
+    disk: Disk
+    log: LogTrouble
+    last: LastRecord | None = None
