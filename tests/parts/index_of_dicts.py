@@ -3,8 +3,9 @@
 import asyncio
 import contextlib
 import itertools
+import re
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from tests.parts.conftest import eventually
 from worker.contract.errors import Unavailable
 from worker.contract.index import IndexState, IndexStatus
 from worker.projection.documents import document_id, documents, metadata
-from worker.projection.embed import Embedder, Kind, Matrix, Vector
+from worker.projection.embed import Embedder, Kind, Matrix, Reading, Tokens, Vector
 from worker.projection.hashing import Hashing
 from worker.projection.index import Fragment, Match, Value
 from worker.projection.opening import OpenIndex
@@ -130,6 +131,28 @@ class Model:
             raise ValueError("this text cannot be embedded")
         self.embedded += texts
         return Hashing().embed(texts, kind)
+
+
+class ReadingModel(Model):
+    """The same, which tells its tokens: the words of a text in a frame, each with the vector that it has alone."""
+
+    def __init__(self, name: str = "hash-a") -> None:
+        super().__init__(name)
+        self.told: list[str] = []
+
+    def read(self, text: str) -> Tokens:
+        return self.read_documents([text], (0,)).tokens[0]
+
+    def read_documents(self, texts: Sequence[str], chosen: Collection[int]) -> Reading:
+        found = self.embed(texts, "document")
+        self.told += [texts[at] for at in chosen]
+        return Reading(found, {at: self._tokens(texts[at], found[at]) for at in chosen})
+
+    def _tokens(self, text: str, vector: Vector) -> Tokens:
+        words = list(re.finditer(r"\w+|[^\w\s]", text))
+        spelled = ("[CLS]", *(word.group() for word in words), "[SEP]")
+        offsets = ((0, 0), *(word.span() for word in words), (0, 0))
+        return Tokens(vector, Hashing().embed(spelled, "document"), offsets, spelled)
 
 
 @contextlib.asynccontextmanager

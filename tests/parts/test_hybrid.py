@@ -3,8 +3,10 @@
 import asyncio
 import contextlib
 import itertools
+import re
+import sqlite3
 import threading
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,10 +19,11 @@ from worker.contract.index import IndexState
 from worker.contract.records import RecordKey, RecordKind
 from worker.contract.search import Degraded, Facets, Mode, Order, SearchPage, SearchQuery, TimelineQuery
 from worker.projection import semantic
-from worker.projection.embed import Kind, Matrix, Vector
+from worker.projection.embed import Embedder, Kind, Matrix, Reading, Tokens, Vector
 from worker.projection.index import Fragment, Match
 from worker.projection.projector import Projector
 from worker.projection.semantic import Semantics
+from worker.search import fusion
 from worker.search.engine import Engine
 from worker.store import forget
 from worker.store.tables import Store
@@ -43,6 +46,23 @@ class Synonyms:
         counts = [[sum(word in topic for word in text.lower().split()) for topic in _SYNONYMS] for text in texts]
         found = np.array(counts, np.float32)
         return np.asarray(found / np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-9), np.float32)
+
+
+class Reader(Synonyms):
+    """The same, which tells its tokens. Tea and chai are one to it, though of no topic; all other words are another."""
+
+    def read(self, text: str) -> Tokens:
+        return self.read_documents([text], (0,)).tokens[0]
+
+    def read_documents(self, texts: Sequence[str], chosen: Collection[int]) -> Reading:
+        found = self.embed(texts, "document")
+        return Reading(found, {at: self._tokens(texts[at], found[at]) for at in chosen})
+
+    def _tokens(self, text: str, vector: Vector) -> Tokens:
+        words = list(re.finditer(r"\w+", text))
+        vectors = [(1, 1, 1, 1) if word.group() in {"tea", "chai"} else (1, -1, 1, -1) for word in words]
+        spelled, offsets = tuple(word.group() for word in words), tuple(word.span() for word in words)
+        return Tokens(vector, np.array(vectors, np.float32).reshape(-1, self.dimension) / 2, offsets, spelled)
 
 
 class Held:
@@ -99,7 +119,7 @@ class Memory:
     async def settled(self) -> None:
         async def idle() -> bool:
             status = await self.projector.status()
-            return status.state is IndexState.READY and not status.pending
+            return status.state is IndexState.READY and status.chroma == "ready" and not status.pending
 
         await eventually(idle)
 
@@ -112,8 +132,21 @@ class Memory:
 
 @pytest.fixture
 async def memory(store: Store) -> AsyncIterator[Memory]:
+    async with remembering(store, Synonyms) as memory:
+        yield memory
+
+
+@pytest.fixture
+async def reading(store: Store) -> AsyncIterator[Memory]:
+    """A memory whose model tells its tokens."""
+    async with remembering(store, Reader) as memory:
+        yield memory
+
+
+@contextlib.asynccontextmanager
+async def remembering(store: Store, model: Callable[[], Embedder]) -> AsyncIterator[Memory]:
     index = Held()
-    projector = Projector(store, Synonyms, lambda model, dimension: index)
+    projector = Projector(store, model, lambda name, dimension: index)
     running = asyncio.create_task(projector.run())
     memory = Memory(store, index, projector)
     yield memory
@@ -332,3 +365,66 @@ async def test_a_record_saved_now_is_found_by_meaning_in_a_moment(memory: Memory
     await memory.fill(observation_row("Colours"))
     await memory.fill(observation_row("password"), sessions=[session_row("2")])
     assert keys(await memory.search("login")) == ["2"]
+
+
+TEA = (
+    observation_row("login chai", narrative="記憶", created_at_epoch=NOON),
+    observation_row("login kettle", narrative="記憶", created_at_epoch=NOON + 1),
+)
+
+
+@pytest.mark.parametrize("mode", [Mode.HYBRID, Mode.SEMANTIC])
+async def test_the_best_are_compared_token_by_token(reading: Memory, mode: Mode) -> None:
+    await reading.fill(*TEA)
+    assert keys(await reading.search("login password", mode=mode)) == ["2", "1"]  # alike: the newer first
+    page = await reading.search("login tea", mode=mode)
+    assert keys(page) == ["1", "2"] and page.hits[0].score > page.hits[1].score
+
+
+@pytest.mark.parametrize("mode", [Mode.HYBRID, Mode.SEMANTIC])
+async def test_a_model_that_tells_no_tokens_ranks_without_them(memory: Memory, mode: Mode) -> None:
+    await memory.fill(*TEA)
+    assert keys(await memory.search("login tea", mode=mode)) == ["2", "1"]
+
+
+async def test_a_question_in_a_script_without_blanks_is_not_compared_token_by_token(reading: Memory) -> None:
+    await reading.fill(*TEA)
+    assert keys(await reading.search("記憶 tea")) == ["2", "1"]
+
+
+async def test_records_whose_tokens_are_lost_or_broken_are_ranked_without_them(
+    reading: Memory, other: sqlite3.Connection
+) -> None:
+    await reading.fill(*TEA)
+    for tokens in ("NULL", "x''"):
+        other.execute(f"UPDATE py_vectors SET tokens = {tokens}")
+        assert keys(await reading.search("login tea")) == ["2", "1"]
+
+
+async def test_only_the_best_are_compared(reading: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fusion, "HEAD", 3)
+    await reading.fill(*(observation_row(f"login {n}", created_at_epoch=NOON + n) for n in range(9)), *TEA)
+    asked: list[int] = []
+    compare = reading.semantics.token_nearness
+
+    def watched(thought: Any, weights: Any, records: Any) -> dict[int, float]:
+        asked.append(len(records))
+        return compare(thought, weights, records)
+
+    monkeypatch.setattr(reading.semantics, "token_nearness", watched)
+    assert len((await reading.search("login tea", limit=100)).hits) == 11
+    assert asked == [3]
+
+
+async def test_a_list_compared_token_by_token_is_paged_without_a_gap_or_a_repetition(reading: Memory) -> None:
+    leaves = [
+        observation_row(f"{word} cache {n}", created_at_epoch=NOON + n) for n in range(60) for word in ("chai", "a")
+    ]
+    await reading.fill(*leaves)
+    whole = keys(await reading.search("tea cache", limit=1000))
+    assert len(whole) == len(set(whole)) == 120
+    for size in (7, 50):
+        paged: list[str] = []
+        while len(paged) < 120:
+            paged += keys(await reading.search("tea cache", limit=size, offset=len(paged)))
+        assert paged == whole

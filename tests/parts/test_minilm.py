@@ -21,7 +21,7 @@ LONG = "The worker reads the row again, removes stale fragments and writes every
 
 
 @pytest.fixture(scope="module")
-def model() -> Embedder:
+def model() -> MiniLM:
     return load(Embedding())
 
 
@@ -88,6 +88,23 @@ def test_several_threads_at_once(model: Embedder) -> None:
     with ThreadPoolExecutor(4) as pool:
         for found in pool.map(lambda _: model.embed(texts, "document"), range(6)):
             assert np.allclose(found, expected, atol=1e-5)
+
+
+def test_what_is_read_token_by_token_has_the_vectors_of_what_is_embedded(model: MiniLM) -> None:
+    texts = ["The cache is stale.", "", LONG, "token refresh", "a longer one: the row is read again, and again"]
+    found = model.read_documents(texts, {0, 1, 2, 4})
+    assert np.array_equal(found.vectors, model.embed(texts, "document"))
+    assert set(found.tokens) == {0, 1, 2, 4}
+    for at, told in found.tokens.items():
+        alone = model.read(texts[at])
+        assert np.array_equal(told.vector, found.vectors[at])
+        assert np.allclose(told.vectors, alone.vectors, atol=1e-4)
+        assert (told.offsets, told.spelled) == (alone.offsets, alone.spelled)
+        assert len(told.vectors) == len(told.offsets) == len(told.spelled)
+    assert found.tokens[0].spelled == ("[CLS]", "the", "cache", "is", "stale", ".", "[SEP]")
+    assert found.tokens[0].offsets == ((0, 0), (0, 3), (4, 9), (10, 12), (13, 18), (18, 19), (0, 0))
+    assert np.linalg.norm(found.tokens[2].vectors, axis=1) == pytest.approx([1.0] * 256, abs=1e-5)
+    assert found.tokens[1].vectors.shape == (0, 384)
 
 
 @pytest.fixture

@@ -35,10 +35,12 @@ async def seal_of(store: Store, docid: int = FIRST) -> int | None:
     return await store.read(work)
 
 
-async def keep(store: Store, seal: int | None, *, docid: int = FIRST, stale: tuple[str, ...] = ()) -> set[int]:
+async def keep(
+    store: Store, seal: int | None, *, docid: int = FIRST, stale: tuple[str, ...] = (), tokens: bytes | None = b"t"
+) -> set[int]:
     def work(connection: Connection) -> set[int]:
         outbox.write_note(connection, outbox.MODEL, MODEL)
-        taken = vectors.keep(connection, MODEL, [Kept(docid, seal, PARTS, stale, BLOB)])
+        taken = vectors.keep(connection, MODEL, [Kept(docid, seal, PARTS, stale, BLOB, tokens)])
         return outbox.hold(connection, [(number, seal) for number in taken])
 
     return await store.write(work)
@@ -109,10 +111,12 @@ async def test_a_deleted_record_has_no_vectors_from_the_moment_it_is_gone_and_ke
     await fill(store, make_batch([observation_row("one")]))
     await written(store)
     assert [each.parts for each in await store.read(lambda c: list(vectors.stored(c, MODEL, [FIRST])))] == [2]
+    assert await store.read(lambda c: vectors.tokens(c, MODEL, [FIRST])) == {FIRST: b"t"}
     await store.write(lambda connection: forget.delete(connection, ONE))
+    assert await store.read(lambda c: vectors.tokens(c, MODEL, [FIRST])) == {}
     assert await store.read(lambda connection: list(vectors.stored(connection, MODEL, [FIRST]))) == []
     kept = (await store.read(lambda connection: vectors.kept(connection, MODEL, [FIRST])))[FIRST]
-    assert (kept.parts, kept.vectors, kept.seal) == (PARTS, None, None)
+    assert (kept.parts, kept.vectors, kept.tokens, kept.seal) == (PARTS, None, None, None)
     assert await pending(store) == {FIRST}
 
 
@@ -131,6 +135,52 @@ async def test_an_index_by_words_that_is_built_anew_keeps_vectors_and_queues_non
     assert await pending(again) == {search_index.docid(TWO)}  # it never had vectors
     assert len(await again.read(lambda c: list(vectors.stored(c, MODEL, [FIRST])))) == 1
     await again.close()
+
+
+_WITHOUT_TOKENS = """CREATE TABLE py_vectors (
+        id INTEGER PRIMARY KEY, docid INTEGER NOT NULL, model TEXT NOT NULL, seal INTEGER, size INTEGER NOT NULL,
+        parts TEXT NOT NULL, stale TEXT, vectors BLOB)"""
+
+
+async def test_a_table_of_another_form_is_made_anew_with_its_index_and_its_records_are_behind(tmp_path: Path) -> None:
+    path = tmp_path / "claude-mem.db"
+    store = open_store(path)
+    await fill(store, make_batch([observation_row("one")]))
+    await written(store)
+    await store.close()
+    connection = foreign(path)
+    connection.execute("DROP TABLE py_vectors")
+    connection.execute(_WITHOUT_TOKENS)
+    connection.execute(vectors.TABLES["py_vectors_docid"])
+    connection.execute(
+        "INSERT INTO py_vectors (docid, model, seal, size, parts, vectors) VALUES (?, ?, 1, 0, '[]', x'')",
+        (FIRST, MODEL),
+    )
+    connection.close()
+    again = open_store(path)
+    there = await again.read(lambda c: dict(c.execute("SELECT name, sql FROM sqlite_master").fetchall()))
+    assert {name: there.get(name) for name in vectors.TABLES} == vectors.TABLES
+    assert await again.read(lambda c: outbox.behind(c, MODEL, -1, 10)) == ([FIRST], FIRST)
+    assert await again.read(lambda c: search_index.is_installed(c, fulltext=True))
+    await again.close()
+
+
+async def test_an_index_of_another_form_is_made_anew(store: Store, other: sqlite3.Connection) -> None:
+    other.execute("DROP INDEX py_vectors_docid")
+    other.execute("CREATE UNIQUE INDEX py_vectors_docid ON py_vectors (docid, model)")
+    await store.write(search_index.install)
+    assert await store.read(lambda c: search_index.is_installed(c, fulltext=True))
+
+
+async def test_tokens_are_given_by_model_and_those_that_are_none_are_left_out(store: Store) -> None:
+    rows = [observation_row(str(n), created_at_epoch=n) for n in (1, 2, 3)]
+    await fill(store, make_batch(rows))
+    for number, tokens in ((4, b"abc"), (8, b""), (12, None)):
+        await keep(store, await seal_of(store, number), docid=number, tokens=tokens)
+    assert await store.read(lambda c: vectors.tokens(c, MODEL, [4, 8, 12, 16])) == {4: b"abc"}
+    assert await store.read(lambda c: vectors.tokens(c, "other/4/1", [4, 8, 12])) == {}
+    kept = await store.read(lambda c: vectors.kept(c, MODEL, [4, 8, 12]))
+    assert [kept[number].tokens for number in (4, 8, 12)] == [b"abc", b"", None]
 
 
 async def test_vectors_of_a_row_that_changed_meanwhile_are_not_kept(store: Store) -> None:

@@ -9,15 +9,18 @@ import pytest
 
 from tests.factories import make_batch, observation_row, prompt_row, summary_row
 from tests.parts.conftest import eventually, fill
-from tests.parts.index_of_dicts import Model, Shelf, ShelfIndex, assert_true, waits
+from tests.parts.index_of_dicts import Model, ReadingModel, Shelf, ShelfIndex, assert_true, waits
 from worker.contract.records import RecordKey, RecordKind
+from worker.projection import late
 from worker.projection import writer as writing
+from worker.projection.hashing import Hashing
 from worker.projection.thread import OwnThread
 from worker.projection.writer import Writer, Written
 from worker.store import forget, outbox, search_index, vectors
 from worker.store.tables import Connection, Store
 
 NOW = 1_000.0
+NAME = "hash-a/384/1"
 
 
 class Bench:
@@ -25,12 +28,17 @@ class Bench:
 
     def __init__(self, store: Store) -> None:
         self.store, self.shelf, self.model = store, Shelf(), Model()
-        self.name = writing.Model("hash-a/384/1", self.model)
+        self.name = writing.Model(NAME, self.model)
         self.shelf.open(self.name.name, 384)
         self.index: ShelfIndex | None = ShelfIndex(self.shelf, self.name.name)
         self.now = NOW
         self.threads = [OwnThread("embed"), OwnThread("index")]
         self.writer = Writer(store, self.threads[1], clock=lambda: self.now)
+
+    def take(self, model: Model, name: str = NAME) -> None:
+        """Another model from now on."""
+        self.model = model
+        self.name = writing.Model(name, model)
 
     async def write(self, *numbers: int, projects: bool = True) -> Written:
         return await self.writer.write(
@@ -47,7 +55,7 @@ class Bench:
 
 @pytest.fixture
 async def bench(store: Store) -> AsyncIterator[Bench]:
-    await store.write(lambda connection: outbox.write_note(connection, outbox.MODEL, "hash-a/384/1"))
+    await store.write(lambda connection: outbox.write_note(connection, outbox.MODEL, NAME))
     bench = Bench(store)
     yield bench
     bench.shelf.gate.set()
@@ -309,3 +317,111 @@ async def test_a_row_that_another_program_deletes_under_us(
     await store.write(search_index.drain)
     await bench.write()
     assert (bench.shelf.held(), await waits(store)) == ({}, (0, 0, 0))
+
+
+@pytest.fixture
+def reader(bench: Bench) -> ReadingModel:
+    """The bench's model, one that tells its tokens."""
+    model = ReadingModel()
+    bench.take(model)
+    return model
+
+
+async def tokens(store: Store, name: str = NAME) -> dict[int, bytes]:
+    numbers = [docid(number, kind) for number in (1, 2) for kind in RecordKind]
+    return await store.read(lambda connection: vectors.tokens(connection, name, numbers))
+
+
+def signs(*words: str) -> bytes:
+    return late.packed(Hashing().embed(words, "document"))
+
+
+async def test_the_telling_tokens_of_every_whole_are_kept_and_no_text_is_run_twice(
+    store: Store, bench: Bench, reader: ReadingModel
+) -> None:
+    facts = ["the cache is stale", "tokens"]
+    await fill(
+        store,
+        make_batch(
+            [
+                observation_row("one title", narrative="", facts=json.dumps(facts)),
+                observation_row("alone", created_at_epoch=2),
+            ],
+            prompts=[prompt_row("please look at the footer")],
+        ),
+    )
+    assert (await bench.write()).done == 3
+    assert await tokens(store) == {
+        docid(1): signs("one", "title", "cache", "stale", "tokens"),
+        docid(2): signs("alone"),
+        docid(1, RecordKind.PROMPT): signs("look", "footer"),
+    }
+    whole = "one title\nthe cache is stale\ntokens"
+    assert sorted(reader.told) == ["alone", whole, "please look at the footer"]
+    assert sorted(reader.embedded) == sorted([whole, "one title", *facts, "alone", "please look at the footer"])
+    await assert_true(store, bench.shelf)
+
+
+async def test_tokens_are_kept_while_the_whole_stays_and_made_anew_when_it_changes(
+    store: Store, bench: Bench, reader: ReadingModel
+) -> None:
+    await fill(store, make_batch([observation_row("title", narrative="", facts='["former"]')]))
+    await bench.write()
+    first = await tokens(store)
+    reader.embedded.clear()
+    await store.write(edit(merged_into_project="big", project="other"))
+    await bench.write()
+    assert (await tokens(store), reader.embedded) == (first, [])
+    await store.write(edit(facts='["latter"]'))
+    await bench.write()
+    assert await tokens(store) == {docid(1): signs("title", "latter")}
+    await store.write(edit(facts="[]"))  # the text of the whole is now the title's, which has its vector
+    await bench.write()
+    assert await tokens(store) == {docid(1): signs("title")}
+
+
+async def test_the_tokens_of_a_deleted_record_are_gone_before_anything_is_written(
+    store: Store, bench: Bench, reader: ReadingModel
+) -> None:
+    await fill(store, make_batch([observation_row("one"), observation_row("two", created_at_epoch=2)]))
+    await bench.write()
+    await store.write(delete())
+    assert await tokens(store) == {docid(2): signs("two")}
+    await bench.write()
+    assert await tokens(store) == {docid(2): signs("two")}
+
+
+async def test_a_model_that_tells_no_tokens_has_none_and_one_that_tells_adds_them(store: Store, bench: Bench) -> None:
+    await fill(store, make_batch([observation_row("title", narrative="", facts='["one"]')]))
+    await bench.write()
+    assert (await store.read(lambda c: vectors.kept(c, NAME, [docid(1)])))[docid(1)].tokens is None
+    bench.take(reader := ReadingModel())
+    await store.write(lambda connection: outbox.queue(connection, [docid(1)]))
+    await bench.write()
+    assert (await tokens(store), reader.embedded) == ({docid(1): signs("title", "one")}, ["title\none"])
+    await assert_true(store, bench.shelf)
+
+
+async def test_tokens_of_two_models_stand_beside_each_other(store: Store, bench: Bench, reader: ReadingModel) -> None:
+    await fill(store, make_batch([observation_row("one")]))
+    await bench.write()
+    other = "hash-a/384/2"
+    bench.take(ReadingModel(), other)
+    await store.write(lambda connection: outbox.write_note(connection, outbox.MODEL, other))
+    await store.write(edit(title="two"))
+    bench.index = None
+    await bench.write()
+    assert (await tokens(store), await tokens(store, other)) == ({docid(1): signs("one")}, {docid(1): signs("two")})
+
+
+async def test_damaged_tokens_are_noticed_and_made_anew(
+    store: Store, bench: Bench, reader: ReadingModel, other: sqlite3.Connection
+) -> None:
+    await fill(store, make_batch([observation_row("one", narrative="")]))
+    await bench.write()
+    assert await store.read(lambda c: vectors.damaged(c, NAME, 384)) == []
+    other.execute("UPDATE py_vectors SET tokens = x'0011'")
+    assert await store.read(lambda c: vectors.damaged(c, NAME, 384)) == [docid(1)]
+    await store.write(lambda connection: outbox.queue(connection, [docid(1)]))
+    await bench.write()
+    assert await tokens(store) == {docid(1): signs("one")}

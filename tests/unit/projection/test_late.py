@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from worker.projection.embed import Matrix
-from worker.projection.late import nearness, packed, telling
+from worker.projection.embed import Matrix, Tokens
+from worker.projection.late import kept, nearness, packed, telling
 
 
 def vectors(seed: int, count: int, dimension: int) -> Matrix:
@@ -63,3 +63,13 @@ def test_what_is_broken_or_empty_is_left_out() -> None:
 )
 def test_what_is_kept_of_a_record(tokens: list[str], kept: list[bool]) -> None:
     assert telling(tokens, frozenset(["the"]).__contains__) == kept
+
+
+def test_of_a_read_text_its_own_telling_tokens_are_kept() -> None:
+    tokens = vectors(1, 5, 384)
+    read = Tokens(tokens[0], tokens, ((0, 0), (0, 3), (4, 9), (9, 10), (0, 0)), ("[CLS]", "the", "cache", ".", "[SEP]"))
+    assert kept(read, frozenset(["the"]).__contains__) == packed(tokens[2:3])
+
+
+def test_of_a_text_without_tokens_nothing_is_kept() -> None:
+    assert kept(Tokens(vectors(1, 1, 384)[0], vectors(1, 0, 384), (), ()), frozenset(["the"]).__contains__) == b""
