@@ -60,9 +60,10 @@ class Reader(Synonyms):
 
     def _tokens(self, text: str, vector: Vector) -> Tokens:
         words = list(re.finditer(r"\w+", text))
-        vectors = [(1, 1, 1, 1) if word.group() in {"tea", "chai"} else (1, -1, 1, -1) for word in words]
+        rows = [(1, 1, 1, 1) if word.group() in {"tea", "chai"} else (1, -1, 1, -1) for word in words]
+        vectors = np.array(rows, np.float32).reshape(-1, self.dimension) / np.float32(2)
         spelled, offsets = tuple(word.group() for word in words), tuple(word.span() for word in words)
-        return Tokens(vector, np.array(vectors, np.float32).reshape(-1, self.dimension) / 2, offsets, spelled)
+        return Tokens(vector, vectors, offsets, spelled)
 
 
 class Held:
@@ -373,6 +374,20 @@ TEA = (
 )
 
 
+@pytest.fixture
+def compared(reading: Memory, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many records each comparison token by token was given."""
+    counts: list[int] = []
+    compare = reading.semantics.token_nearness
+
+    def watched(thought: Any, weights: Any, records: Any) -> dict[int, float]:
+        counts.append(len(records))
+        return compare(thought, weights, records)
+
+    monkeypatch.setattr(reading.semantics, "token_nearness", watched)
+    return counts
+
+
 @pytest.mark.parametrize("mode", [Mode.HYBRID, Mode.SEMANTIC])
 async def test_the_best_are_compared_token_by_token(reading: Memory, mode: Mode) -> None:
     await reading.fill(*TEA)
@@ -387,9 +402,11 @@ async def test_a_model_that_tells_no_tokens_ranks_without_them(memory: Memory, m
     assert keys(await memory.search("login tea", mode=mode)) == ["2", "1"]
 
 
-async def test_a_question_in_a_script_without_blanks_is_not_compared_token_by_token(reading: Memory) -> None:
+async def test_a_question_in_a_script_without_blanks_is_not_compared_token_by_token(
+    reading: Memory, compared: list[int]
+) -> None:
     await reading.fill(*TEA)
-    assert keys(await reading.search("記憶 tea")) == ["2", "1"]
+    assert (keys(await reading.search("記憶 tea")), compared) == (["2", "1"], [])
 
 
 async def test_records_whose_tokens_are_lost_or_broken_are_ranked_without_them(
@@ -401,19 +418,13 @@ async def test_records_whose_tokens_are_lost_or_broken_are_ranked_without_them(
         assert keys(await reading.search("login tea")) == ["2", "1"]
 
 
-async def test_only_the_best_are_compared(reading: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_only_the_best_are_compared(
+    reading: Memory, compared: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(fusion, "HEAD", 3)
     await reading.fill(*(observation_row(f"login {n}", created_at_epoch=NOON + n) for n in range(9)), *TEA)
-    asked: list[int] = []
-    compare = reading.semantics.token_nearness
-
-    def watched(thought: Any, weights: Any, records: Any) -> dict[int, float]:
-        asked.append(len(records))
-        return compare(thought, weights, records)
-
-    monkeypatch.setattr(reading.semantics, "token_nearness", watched)
     assert len((await reading.search("login tea", limit=100)).hits) == 11
-    assert asked == [3]
+    assert compared == [3]
 
 
 async def test_a_list_compared_token_by_token_is_paged_without_a_gap_or_a_repetition(reading: Memory) -> None:
