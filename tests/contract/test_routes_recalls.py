@@ -30,6 +30,7 @@ async def counts(edge: Edge) -> dict[str, tuple[int, int]]:
     [
         ("/api/search", {"query": "zebra"}, {"1": (1, 0), "S1": (1, 0)}),
         ("/api/search", {"query": "zebra", "format": "hits", "limit": 1}, {"S1": (1, 0)}),
+        ("/api/search", {"query": "zeb", "typing": "true"}, {}),
         ("/api/search", {"query": "zebra", "format": "json"}, {"1": (0, 1), "S1": (0, 1)}),
         ("/api/search/observations", {"query": "zebra"}, {"1": (1, 0)}),
         ("/api/search/by-file", {"filePath": "src"}, {"1": (1, 0)}),

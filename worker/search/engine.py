@@ -3,7 +3,7 @@
 import datetime as dt
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 
@@ -30,7 +30,8 @@ from worker.search import buckets, fusion, hybrid, terms
 from worker.search.hybrid import Placed
 from worker.search.snippet import Highlighter
 from worker.search.timeline import Anchor, Moment, Window, parse_anchor, window
-from worker.store import candidates, filters, listing, plain, records
+from worker.store import axis, candidates, filters, listing, plain, records
+from worker.store.axis import Run
 from worker.store.finder import Finder
 from worker.store.tables import Connection, Store
 
@@ -244,7 +245,8 @@ class Engine:
                 found for each in sets if with_concepts for found in self._finder.concepts(connection, *each, every)
             ]
             runs = buckets.runs(bounds)
-            bars = [bar for each in sets if runs for bar in self._finder.histogram(connection, *each, runs)]
+            shown = sets if strip is None else [(words, _within(where, runs, first, last)) for words, where in sets]
+            bars = [bar for each in shown if runs for bar in self._finder.histogram(connection, *each, runs)]
             named = buckets.most_frequent((group.type, group.count) for group in groups)
             return Facets(
                 total=sum(group.count for group in groups),
@@ -270,6 +272,14 @@ def _bounds(strip: Strip, first: int | None, last: int | None, zone: dt.tzinfo |
     if (count := (end - start) // strip.bucket_ms) >= _MOST_BUCKETS:
         raise Invalid(f"bucketMs: {count} buckets in this span, more than {_MOST_BUCKETS}", field="bucketMs")
     return buckets.edges(start, end, strip.bucket_ms, zone)
+
+
+def _within(where: filters.Condition, runs: Sequence[Run], first: int | None, last: int | None) -> filters.Condition:
+    """The same filters, of what lies in the runs alone; first and last moment of what passes the filters."""
+    if not runs or first is None or last is None:
+        return where
+    wide = 2 * (min(last, runs[-1].end_epoch_ms) - max(first, runs[0].start_epoch_ms)) > last - first
+    return filters.Condition(f"{where.sql} AND {axis.within(runs, wide=wide)}", where.values)
 
 
 def _counts(values: Iterable[tuple[str, int]]) -> tuple[Count, ...]:

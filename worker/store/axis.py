@@ -30,6 +30,7 @@ def _place(run: Run) -> str:
     return f"d.epoch - (d.epoch % {width} + {2 * width - run.start_epoch_ms % width}) % {width}"
 
 
-def within(runs: Sequence[Run]) -> str:
-    """SQL that is true for epochs within the runs."""
-    return f"d.epoch >= {runs[0].start_epoch_ms} AND d.epoch < {runs[-1].end_epoch_ms}"
+def within(runs: Sequence[Run], *, wide: bool = False) -> str:
+    """SQL that is true for epochs within the runs. wide: they hold so much that an index over time is the long way."""
+    epoch = "+d.epoch" if wide else "d.epoch"
+    return f"{epoch} >= {runs[0].start_epoch_ms} AND {epoch} < {runs[-1].end_epoch_ms}"

@@ -246,7 +246,7 @@ def by_concept(
 def histogram(
     connection: sqlite3.Connection, match: str, where: Condition, runs: Sequence[Run]
 ) -> list[tuple[int, str, int]]:
-    """(first moment, type, records) of each bucket and type in a filtered set, within the runs of buckets."""
+    """(first moment, type, records) of each bucket and type in a filtered set, all of it within the buckets."""
     return remembered(
         connection,
         ("histogram", match, tuple(runs), where.sql, *where.values),
@@ -260,8 +260,7 @@ def by_time(
 ) -> list[tuple[int, str, int]]:
     """``histogram`` of what FROM and WHERE give, `py_docs` being `d` in them."""
     found = connection.execute(
-        f"SELECT min(d.epoch), d.type, count(*) {source} AND {axis.within(runs)} GROUP BY {axis.bucket(runs)}, d.type",
-        values,
+        f"SELECT min(d.epoch), d.type, count(*) {source} GROUP BY {axis.bucket(runs)}, d.type", values
     )
     return [(row[0], row[1], row[2]) for row in found]
 

@@ -54,7 +54,7 @@ def concepts(connection: sqlite3.Connection, match: str, where: Condition, most:
 def histogram(
     connection: sqlite3.Connection, match: str, where: Condition, runs: Sequence[Run]
 ) -> list[tuple[int, str, int]]:
-    """(first moment, type, records) of each bucket and type in a filtered set, within the runs of buckets."""
+    """(first moment, type, records) of each bucket and type in a filtered set, all of it within the buckets."""
     return listing.by_time(connection, *_source(match, where), runs)
 
 

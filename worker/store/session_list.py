@@ -1,7 +1,7 @@
 """Sessions with what they hold, for people who look for one."""
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from worker.contract.batches import SessionRow
@@ -121,36 +121,46 @@ def _held(connection: sqlite3.Connection, rows: Sequence[SessionRow]) -> dict[in
     """What sessions hold, by the ids of their rows."""
     ids = {row.memory_session_id: row.id for row in rows if row.memory_session_id is not None}
     bare = [row.id for row in rows if row.memory_session_id is None]
-    sums = "d.kind, count(*), total(d.read_tokens), total(d.discovery_tokens), max(d.epoch)"
-    named = connection.execute(
-        f"SELECT d.session, {sums} FROM py_docs d WHERE d.session IN ({placeholders(ids)}) GROUP BY 1, 2", tuple(ids)
-    ).fetchall()
-    nameless = connection.execute(
-        f"SELECT s.id, {sums} {_PROMPTS} WHERE s.id IN ({placeholders(bare)}) GROUP BY 1, 2", bare
-    ).fetchall()
+    # What the rows of `py_docs d` are of: sessions by memory id, or without one.
+    named = "d.session", f"FROM py_docs d WHERE d.session IN ({placeholders(ids)})", list(ids)
+    nameless = "s.id", f"{_PROMPTS} WHERE s.id IN ({placeholders(bare)})", bare
     found: dict[int, _Held] = {}
-    for session, kind, count, read, work, last in (*((ids[row[0]], *tuple(row)[1:]) for row in named), *nameless):
-        held = found.setdefault(session, _Held({}))
+    for name, source, values in (named, nameless):
+        _count(connection, found, ids, name, source, values)
+    for key, record in _last_summaries(connection, list(ids)).items():
+        found[ids[key]].summary = record
+    return found
+
+
+def _count(
+    connection: sqlite3.Connection,
+    found: dict[int, _Held],
+    ids: Mapping[str, int],
+    name: str,
+    source: str,
+    values: Sequence[object],
+) -> None:
+    """Take in counts, sums and the first prompt of sessions. name: SQL for what a session goes by."""
+    sums = f"""SELECT {name}, d.kind, count(*), total(d.read_tokens), total(d.discovery_tokens), max(d.epoch)
+        {source} GROUP BY 1, 2"""
+    for session, kind, count, read, work, last in connection.execute(sums, values):
+        held = found.setdefault(ids.get(session, session), _Held({}))
         held.kinds[KINDS[kind]] = count
         held.read_tokens += int(read)
         held.work_tokens += int(work)
         held.last_epoch_ms = last if held.last_epoch_ms is None else max(last, held.last_epoch_ms)
-    # A bare column beside min() or max() is of the row that has it.
-    first = f"SELECT d.session, d.title, min(d.epoch) FROM py_docs d WHERE d.kind = {_PROMPT} AND d.session IN"
-    for session, title, _ in (
-        *connection.execute(f"{first} ({placeholders(ids)}) GROUP BY 1", tuple(ids)),
-        *connection.execute(
-            f"SELECT s.id, d.title, min(d.epoch) {_PROMPTS} WHERE s.id IN ({placeholders(bare)}) GROUP BY 1", bare
-        ),
-    ):
+    # A bare column beside min() is of the row that has it.
+    first = f"SELECT {name}, d.title, min(d.epoch) {source} AND d.kind = {_PROMPT} GROUP BY 1"
+    for session, title, _ in connection.execute(first, values):
         found[ids.get(session, session)].first_prompt = title
-    last_ones = connection.execute(
+
+
+def _last_summaries(connection: sqlite3.Connection, memory_session_ids: Sequence[str]) -> dict[str, Summary]:
+    rows = connection.execute(
         f"""SELECT d.session, d.record_id, max(d.epoch) FROM py_docs d
-            WHERE d.kind = {_SUMMARY} AND d.session IN ({placeholders(ids)}) GROUP BY 1""",
-        tuple(ids),
+            WHERE d.kind = {_SUMMARY} AND d.session IN ({placeholders(memory_session_ids)}) GROUP BY 1""",
+        memory_session_ids,
     )
-    keys = {RecordKey(RecordKind.SUMMARY, row[1]): ids[row[0]] for row in last_ones}
-    for key, record in records.by_keys(connection, list(keys)).items():
-        if isinstance(record, Summary):
-            found[keys[key]].summary = record
-    return found
+    keys = {RecordKey(RecordKind.SUMMARY, row[1]): str(row[0]) for row in rows}
+    found = records.by_keys(connection, list(keys))
+    return {keys[key]: record for key, record in found.items() if isinstance(record, Summary)}

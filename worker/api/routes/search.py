@@ -78,7 +78,8 @@ def routes(services: Services) -> list[Endpoint]:
             recalling.read(services, request, (hit.key for hit in rows.hits))
             return respond(rows)
         page = await services.engine.search(wanted)
-        recalling.listed(services, request, (hit.key for hit in page.hits))
+        if not wanted.typing:  # what flits by while somebody types was not asked for
+            recalling.listed(services, request, (hit.key for hit in page.hits))
         return respond(page if form == "hits" else text(as_text(page)))
 
     async def search(request: Request) -> Response:
