@@ -6,6 +6,7 @@ import os
 import queue
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -19,6 +20,7 @@ from mcp import Client, StdioServerParameters
 from mcp_types import TextContent
 
 from tests.mcp.fake_worker import TEXT, FakeWorker, Request, environment, free_port, serving, stop_started
+from tests.processes import wait_for
 from worker.contract import calls
 from worker.contract.curation import Save
 from worker.contract.quick import QuickClient
@@ -387,3 +389,7 @@ def test_with_the_real_worker(env: dict[str, str], tmp_path: Path) -> None:
         worker.send(calls.shutdown())
         assert one.leave() == 0
         assert one.complaints == ""
+    memory = Path(env["CLAUDE_MEM_DATA_DIR"])
+    wait_for(lambda: not (memory / "worker.pid").exists() and not (memory / "claude-mem.db-wal").exists())
+    counted = sqlite3.connect(memory / "claude-mem.db").execute("SELECT listed, read FROM py_recalls").fetchone()
+    assert counted[0] >= 1 and counted[1] == 1, "what an agent is given back counts"

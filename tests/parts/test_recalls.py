@@ -8,9 +8,13 @@ import pytest
 
 from tests.factories import NOON, make_batch, observation_row, prompt_row
 from tests.parts.conftest import fill
+from tests.processes import running_worker
+from worker.contract import calls
+from worker.contract.client import WorkerClient
 from worker.contract.errors import Busy
-from worker.contract.recalls import Recalled
+from worker.contract.recalls import MCP, Recalled
 from worker.contract.records import RecordKey, RecordKind
+from worker.contract.search import SearchQuery
 from worker.store import recalls, tally
 from worker.store.forget import delete
 from worker.store.search_index import docid
@@ -117,3 +121,20 @@ async def test_an_index_that_is_built_anew_keeps_them(store: Store, counted: Tal
 async def test_nothing_recalled_is_nothing_written(store: Store, counted: Tally) -> None:
     await counted.flush(store)
     assert await store.read(recalls.since) is None
+
+
+async def test_a_worker_that_is_told_to_end_keeps_what_it_counted(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    with running_worker(data) as worker:
+        worker.quick.send(calls.import_batch(make_batch([observation_row("zebra")])))
+        async with worker.client() as app, WorkerClient("127.0.0.1", worker.port, caller=MCP) as bridge:
+            for client in (app, bridge):
+                await client.send(calls.search(SearchQuery(text="zebra")))
+        worker.quick.send(calls.observation(1))
+        assert worker.stop() == 0
+    again = open_store(data / "claude-mem.db")
+    try:
+        counts = (await stored(again))[ONE]
+    finally:
+        await again.close()
+    assert (counts.listed, counts.read) == (1, 1)
