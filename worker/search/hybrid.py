@@ -119,7 +119,7 @@ def window(
 def _emphases(connection: Connection, thought: Thought, asked: Asked) -> list[float]:
     """How much each token of the question weighs, by how rare its word is among the records that are asked; empty
     where that cannot be told."""
-    if not thought.offsets or not asked.weighed:
+    if not thought.offsets or not asked.weighed or fusion.is_cjk(asked.sentence):
         return []
     pieces = emphasis.spans(asked.sentence)
     words = dict.fromkeys(word for piece in pieces for word in piece.words)

@@ -1,22 +1,29 @@
 """Records that a question may be about, by docid: what passes its filters, and what of that has its words."""
 
 import sqlite3
+from array import array
 from collections.abc import Sequence
 
 from worker.contract.records import RecordKind
-from worker.store import search_index
+from worker.store import frequencies, search_index
 from worker.store.filters import Condition
 from worker.store.listing import WEIGHTS
+from worker.store.memo import remembered
 from worker.store.rows import placeholders
 
 _BM25 = f"bm25(py_text, {', '.join(map(str, WEIGHTS))})"
 
 
-def passing(connection: sqlite3.Connection, where: Condition, most: int) -> list[int] | None:
+def passing(connection: sqlite3.Connection, where: Condition, most: int) -> Sequence[int] | None:
     """All that passes the filters; None when it is more than ``most``."""
-    found = connection.execute(f"SELECT d.docid FROM py_docs d WHERE {where.sql} LIMIT ?", (*where.values, most + 1))
-    numbers = [row[0] for row in found]
-    return numbers if len(numbers) <= most else None
+    if frequencies.records(connection, where) > most:
+        return None
+
+    def read() -> array[int]:
+        found = connection.execute(f"SELECT d.docid FROM py_docs d WHERE {where.sql}", where.values)
+        return array("q", (row[0] for row in found))
+
+    return remembered(connection, ("those passing", where.sql, *where.values), read, lambda found: 8 * len(found))
 
 
 def passing_of(connection: sqlite3.Connection, where: Condition, numbers: Sequence[int]) -> list[int]:
