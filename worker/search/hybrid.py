@@ -182,7 +182,7 @@ def _best(connection: Connection, finder: Finder, asked: Asked, most: int) -> li
     return finder.search(connection, asked.match, asked.where, order=Order.RELEVANCE, limit=most, offset=0)
 
 
-def _near(connection: Connection, meaning: Meaning, thought: Thought, asked: Asked, worded: list[int]) -> list[int]:
+def _near(connection: Connection, meaning: Meaning, thought: Thought, asked: Asked, worded: list[int]) -> Sequence[int]:
     """Docids of what may be near: all that passes the filters, if that is not too much to compare one by one."""
     if asked.strict:
         return worded

@@ -19,7 +19,7 @@ def passing(connection: sqlite3.Connection, where: Condition, most: int) -> Sequ
     if frequencies.records(connection, where) > most:
         return None
 
-    def read() -> array[int]:
+    def read() -> "array[int]":
         found = connection.execute(f"SELECT d.docid FROM py_docs d WHERE {where.sql}", where.values)
         return array("q", (row[0] for row in found))
 
