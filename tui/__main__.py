@@ -51,7 +51,7 @@ def _run(chosen: settings.Settings, flags: argparse.Namespace) -> int:
     from tui.cells.look import Look
 
     look = Look(glyphs.ASCII if flags.ascii else glyphs.UNICODE, lambda: time.time_ns() // 1_000_000)
-    app = MemoryApp(chosen, look, project=flags.project)
+    app = MemoryApp(chosen, look, project=flags.project, environ=os.environ)
     app.run(mouse=not flags.no_mouse)
     return app.return_code or 0
 

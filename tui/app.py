@@ -2,7 +2,7 @@
 
 import asyncio
 import signal
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import ParamSpec
 
@@ -13,9 +13,12 @@ from textual.worker import Worker, WorkerState
 from tui import messages, styles
 from tui.cells.glyphs import ASCII
 from tui.cells.look import Look
+from tui.clipboard import Clipboard
 from tui.deeds.asking import Asking
+from tui.deeds.copying import Copying
 from tui.gateway import Gateway
 from tui.screens import themes
+from tui.screens.basket import BasketScreen
 from tui.screens.drawn import DrawnScreen
 from tui.screens.filters import FilterScreen
 from tui.screens.guide import GuideScreen
@@ -23,12 +26,14 @@ from tui.screens.record import RecordScreen
 from tui.screens.score import ScoreScreen
 from tui.screens.workspace import Workspace
 from tui.state import chips, facts, wishes
+from tui.state.basket import Marked, SpanBegun
 from tui.state.facts import Fact
 from tui.state.filters import ChoosingBegun
 from tui.state.model import Ask, Link, View, ViewState
 from tui.state.needs import NeedRecord, NeedTrack
 from tui.state.store import Store
 from worker.contract.query import parse
+from worker.contract.search import Entry
 from worker.contract.settings import Settings
 
 P = ParamSpec("P")
@@ -37,7 +42,10 @@ _ENDS = (signal.SIGTERM, signal.SIGHUP)
 
 
 class MemoryApp(App[None]):
-    """The terminal app. open_gateway: makes the gateway of a memory; nothing is asked of it before the first paint."""
+    """The terminal app. environ: of its terminal, for the clipboard.
+
+    open_gateway: makes the gateway of a memory; nothing is asked of it before the first paint.
+    """
 
     TITLE = "claude-mem"
     ENABLE_COMMAND_PALETTE = False
@@ -48,6 +56,7 @@ class MemoryApp(App[None]):
         look: Look,
         *,
         project: str | None = None,
+        environ: Mapping[str, str] | None = None,
         open_gateway: Callable[[Settings], Gateway] = Gateway,
     ) -> None:
         super().__init__(css_path=[*styles.sheets()])
@@ -55,6 +64,7 @@ class MemoryApp(App[None]):
         self._look = look
         self._open_gateway = open_gateway
         self.asking = Asking(self, open_gateway(settings))
+        self.copying = Copying(self, self.asking, Clipboard(environ or {}, self._write))
         self._news = 0
         self._queued: int | None = None
         self._flush_waits = False
@@ -76,6 +86,11 @@ class MemoryApp(App[None]):
     def columns(self) -> int:
         """Cells of a line of the screen."""
         return self.size.width
+
+    def _write(self, sequence: str) -> None:
+        """Hand a sequence to the terminal. Textual itself can only send a copy, and only one that is not wrapped."""
+        if self._driver is not None:
+            self._driver.write(sequence)
 
     @property
     def _gateway(self) -> Gateway:
@@ -330,6 +345,39 @@ class MemoryApp(App[None]):
         self.workspace.search.box.value = text
         self.tell(facts.Typed(text, final=True))
 
+    def _want_basket(self) -> None:
+        if not isinstance(self.screen, BasketScreen):
+            self.push_screen(BasketScreen(self._look, self.state))
+
+    def _want_drop(self) -> None:
+        if isinstance(self.screen, BasketScreen) and (entry := self.screen.page.entry) is not None:
+            self.tell(Marked(entry))
+
+    def _want_call(self) -> None:
+        if self.state.basket.entries:
+            self.copying.call(self.state.basket.entries)
+        else:
+            self.say("the basket is empty")
+
+    def _want_copy_ids(self) -> None:
+        if chosen := self._chosen():
+            self.copying.ids(chosen)
+        else:
+            self.say("nothing to copy here")
+
+    def _want_copy_text(self) -> None:
+        if chosen := self._chosen():
+            self.copying.text(chosen)
+        else:
+            self.say("nothing to copy here")
+
+    def _chosen(self) -> tuple[Entry, ...]:
+        """What a copy is of: the record on the whole screen, else all that is marked, else the one at the cursor."""
+        here = (self.state.entry,) if self.state.entry is not None else ()
+        if isinstance(self.screen, RecordScreen):
+            return here
+        return self.state.basket.entries or (() if isinstance(self.screen, BasketScreen) else here)
+
     def _want_score(self) -> None:
         if self.state.entry is None:
             self.say("no record here to show the score of")
@@ -349,7 +397,9 @@ class MemoryApp(App[None]):
         self.pop_screen()
 
     def _want_undo(self) -> None:
-        if self.state.view is View.TIMELINE:
+        if self.state.basket.span_from is not None:
+            self.tell(SpanBegun(None))
+        elif self.state.view is View.TIMELINE:
             self._want_swap()
         else:
             self.say("q quits")

@@ -8,8 +8,17 @@ from dataclasses import dataclass
 
 from tui.state.model import Link, View, ViewState
 
-BOX, LIST, PREVIEW, RECORD, GUIDE, SHEET, FILTERS = "box", "list", "preview", "record", "guide", "sheet", "filters"
-PAGES = (LIST, PREVIEW, RECORD, GUIDE, SHEET, FILTERS)
+BOX, LIST, PREVIEW, RECORD, GUIDE, SHEET, FILTERS, BASKET = (
+    "box",
+    "list",
+    "preview",
+    "record",
+    "guide",
+    "sheet",
+    "filters",
+    "basket",
+)
+PAGES = (LIST, PREVIEW, RECORD, GUIDE, SHEET, FILTERS, BASKET)
 """Where there are lines to go up and down."""
 
 
@@ -43,7 +52,8 @@ _SHOWN = {
     "enter": "Enter", "escape": "Esc", "backspace": "Backspace", "tab": "Tab", "shift+tab": "Shift+Tab",
     "slash": "/", "question_mark": "?", "comma": ",", "full_stop": ".", "up": "Up", "down": "Down",
     "left": "Left", "right": "Right", "pageup": "PgUp", "pagedown": "PgDn", "home": "Home", "end": "End",
-    "space": "Space", "f1": "F1",
+    "space": "Space", "f1": "F1", "left_square_bracket": "[", "right_square_bracket": "]", "plus": "+",
+    "equals_sign": "=", "minus": "-",
 }  # fmt: skip
 
 KEYMAP = (
@@ -69,16 +79,31 @@ KEYMAP = (
         "order", ("O",), (LIST, PREVIEW), "order", "best or newest first, oldest, most to read, most work, best ratio"
     ),
     Action("score", ("c",), (LIST, PREVIEW, RECORD), "score", "the score card: why a hit is here, rank by rank"),
+    Action("mark", ("space",), (LIST, PREVIEW, RECORD), "mark", "mark the record for the basket, or unmark it"),
+    Action("span", ("v",), (LIST, PREVIEW), "range", "mark from here to there: v, go there, v again; Esc gives up"),
+    Action("last_mark", ("left_square_bracket",), (LIST, PREVIEW), "mark before", "to the mark before"),
+    Action("next_mark", ("right_square_bracket",), (LIST, PREVIEW), "next mark", "to the next mark"),
+    Action("basket", ("b",), (LIST, PREVIEW, RECORD), "basket", "what is marked, what it costs, against a budget"),
+    Action("call", ("enter",), (BASKET,), "copy call", "in the basket: copy a ready get_observations call"),
+    Action("drop", ("space", "x"), (BASKET,), "take out", "in the basket: take this one out"),
+    Action("empty", ("X",), (BASKET,), "empty", "in the basket: take all out"),
+    Action("restore", ("u",), (BASKET,), "undo", "in the basket: bring back what was taken out"),
+    Action("more", ("plus", "equals_sign"), (BASKET,), "budget", "in the basket: a larger budget"),
+    Action("less", ("minus",), (BASKET,), "budget", "a smaller one"),
+    Action(
+        "copy_ids", ("y",), (LIST, PREVIEW, RECORD, BASKET), "copy ids", "copy the ids of what is marked, else of this"
+    ),
+    Action("copy_text", ("Y",), (LIST, PREVIEW, RECORD, BASKET), "copy text", "copy its text"),
     Action("refresh", ("r",), (LIST, PREVIEW, RECORD), "refresh", "bring in what is new; after a failure, try again"),
     Action("demo", ("d",), (LIST, PREVIEW), "demo", "the demo memory, while yours is empty, and back"),
     Action("pane", ("tab",), (BOX, LIST, PREVIEW), "pane", "next pane", at_once=True),
     Action("pane_back", ("shift+tab",), (BOX, LIST, PREVIEW), "pane", "the one before", at_once=True),
     Action("theme", ("T",), (LIST, PREVIEW), "light or dark", "dark or light colours"),
-    Action("guide", ("question_mark", "f1"), (LIST, PREVIEW, RECORD), "keys", "this help"),
+    Action("guide", ("question_mark", "f1"), (LIST, PREVIEW, RECORD, BASKET, FILTERS), "keys", "this help"),
     Action(
         "back",
         ("q", "escape", "backspace"),
-        (PREVIEW, RECORD, GUIDE, SHEET, FILTERS),
+        (PREVIEW, RECORD, GUIDE, SHEET, FILTERS, BASKET),
         "back",
         "close this; from the preview, to the list",
     ),
@@ -110,6 +135,21 @@ GROUPS = (
     ),
     ("Move", (("down", "up"), ("page_down", "page_up"), ("top",), ("bottom",), ("pane", "pane_back"))),
     ("Read", (("open",), ("swap",), ("earlier", "later"))),
+    (
+        "Mark and copy",
+        (
+            ("mark",),
+            ("span",),
+            ("last_mark", "next_mark"),
+            ("basket",),
+            ("call",),
+            ("drop",),
+            ("empty",),
+            ("restore",),
+            ("more", "less"),
+            ("copy_ids", "copy_text"),
+        ),
+    ),
     ("Rest", (("refresh",), ("demo",), ("theme",), ("guide",), ("back",), ("undo",), ("quit",))),
 )
 """The help screen's order; actions side by side share a line."""
@@ -138,6 +178,13 @@ def footer(place: str, state: ViewState) -> list[tuple[str, str]]:
         return _pairs(
             ("take", "on or off"), ("unfilter", "drop last"), ("down", "down"), ("up", "up"), ("back", "done")
         )
+    if place == BASKET and not state.basket.entries:
+        return _pairs(("restore", "undo"), ("more", "budget"), ("guide", "keys"), ("back", "close"))
+    if place == BASKET:
+        return _pairs(
+            ("call", "copy call"), ("copy_ids", "ids"), ("copy_text", "text"), ("drop", "take out"), ("more", "budget"),
+            ("restore", "undo"), ("guide", "keys"), ("back", "close"),
+        )  # fmt: skip
     if place == SHEET:
         return _pairs(("down", "down"), ("up", "up"), ("back", "close"))
     if place == RECORD:
@@ -153,13 +200,17 @@ def footer(place: str, state: ViewState) -> list[tuple[str, str]]:
         return _pairs(("refresh", "try again"), ("guide", "keys"), ("quit", "quit"))
     if state.empty_memory and not state.demo:
         return _pairs(("demo", "demo memory"), ("refresh", "look again"), ("guide", "keys"), ("quit", "quit"))
+    if state.basket.span_from is not None:
+        return [*_pairs(("span", "mark from there to here"), ("down", "down"), ("up", "up")), ("Esc", "give up")]
     if state.view is View.TIMELINE:
         return _pairs(
             ("open", "open"), ("earlier", "earlier"), ("later", "later"), ("swap", "list"), ("search", "search"),
             ("guide", "keys"), ("quit", "back"),
         )  # fmt: skip
     third = ("demo", "leave demo") if state.visiting else ("scope", "project")
-    fourth = ("refresh", "show new") if state.fresh else ("kinds", "kind")
+    fourth = (
+        ("refresh", "show new") if state.fresh else ("basket", "basket") if state.basket.entries else ("mark", "mark")
+    )
     last = ("back", "to the list") if place == PREVIEW else ("quit", "quit")
     return _pairs(
         ("open", "open"), ("search", "search"), ("filters", "filters"), ("swap", "timeline"), third, fourth,

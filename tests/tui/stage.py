@@ -2,6 +2,7 @@
 
 import asyncio
 import datetime as dt
+import tempfile
 from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -90,7 +91,12 @@ class Stage:
         self.ensured: list[Settings] = []
         self._size = size
         self._started = started
-        self.app = MemoryApp(SETTINGS, Look(glyphs, lambda: NOW_MS, dt.UTC), project=project, open_gateway=self._open)
+        self._home = tempfile.TemporaryDirectory()
+        self.home = Path(self._home.name)
+        self.app = MemoryApp(
+            SETTINGS, Look(glyphs, lambda: NOW_MS, dt.UTC), project=project, open_gateway=self._open,
+            environ={"HOME": self._home.name, "TERM": "linux"},
+        )  # fmt: skip
 
     def _open(self, settings: Settings) -> Gateway:
         def ensure(asked: Settings) -> object:
@@ -115,6 +121,7 @@ class Stage:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self._running.__aexit__(kind, error, trace)
+        self._home.cleanup()
         if kind is None:
             assert self.app.faults == []
 

@@ -23,13 +23,15 @@ class Glyphs:
     times: str
     full: str
     mark: str
+    spent: str
+    unspent: str
 
 
 UNICODE = Glyphs(
     bars="▁▂▃▄▅▆▇█", ellipsis="…", cursor="▌", anchor="◆", here="▲", live="●", away="○", new="▲", dot="·",
-    bullet="•", prompt="❯", enter="↵", discovery="○", times="×", full="▇", mark="*",
+    bullet="•", prompt="❯", enter="↵", discovery="○", times="×", full="▇", mark="*", spent="▓", unspent="░",
 )  # fmt: skip
 ASCII = Glyphs(
     bars="._-=#", ellipsis="~", cursor=">", anchor="*", here="^", live="*", away="o", new="^", dot="-",
-    bullet="*", prompt="/", enter="Enter", discovery="o", times="x", full="=", mark="+",
+    bullet="*", prompt="/", enter="Enter", discovery="o", times="x", full="=", mark="+", spent="#", unspent=".",
 )  # fmt: skip

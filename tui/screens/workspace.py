@@ -113,7 +113,7 @@ class Workspace(DrawnScreen):
                 self.post_message(messages.Typed(self.search.box.value, left=True))
             case "leave_box":
                 self.post_message(messages.Wanted(name, self.place))
-            case "undo" if self.state.view is View.LIST:
+            case "undo" if self.state.view is View.LIST and self.state.basket.span_from is None:
                 self.search.box.call_later(self.search.box.undo)  # after the keys it got, before those it will get
             case "undo":
                 self.post_message(messages.Wanted(name, self.place))

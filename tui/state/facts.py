@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from tui.state.basket import BasketFact
 from tui.state.filters import FilterFact
 from tui.state.model import Counts
 from worker.contract.records import Record, RecordKey, RecordKind
@@ -219,5 +220,5 @@ class Switched:
 Fact = (
     Starting | Connected | Failed | StreamOpen | StreamLost | Resync | News | Counted | Listed | Paged | ListFailed
     | StillWaiting | Faceted | Opened | OpenFailed | Tracked | TrackFailed | Typed | Scoped | Sorted | Ordered
-    | Refreshed | Moved | Viewed | ListChosen | Said | Switched | FilterFact
+    | Refreshed | Moved | Viewed | ListChosen | Said | Switched | FilterFact | BasketFact
 )  # fmt: skip

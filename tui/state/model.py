@@ -4,6 +4,7 @@ import enum
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from tui.state.basket import Basket
 from tui.state.chips import words
 from tui.state.filters import Choosing
 from worker.contract.records import Record, RecordKey, RecordKind
@@ -169,6 +170,7 @@ class ViewState:
     shown_failed: str = ""
     notice: str = ""
     choosing: Choosing = Choosing()
+    basket: Basket = Basket()
 
     @property
     def entry(self) -> Entry | None:
@@ -177,6 +179,34 @@ class ViewState:
             entries = self.track.entries
             return entries[self.track.cursor] if self.track.cursor < len(entries) else None
         return self.rows.at(self.cursor)
+
+    @property
+    def here(self) -> int:
+        """The row of the cursor in the view that is shown."""
+        return self.track.cursor if self.view is View.TIMELINE and self.track is not None else self.cursor
+
+    @property
+    def length(self) -> int:
+        """Rows of the view that is shown."""
+        return len(self.track.entries) if self.view is View.TIMELINE and self.track is not None else self.rows.total
+
+    def at(self, index: int) -> Entry | None:
+        """The entry in a row of the view that is shown, None while it is not loaded."""
+        if self.view is View.TIMELINE and self.track is not None:
+            return self.track.entries[index] if 0 <= index < len(self.track.entries) else None
+        return self.rows.at(index)
+
+    def find(self, key: RecordKey) -> int | None:
+        """The row of a record in the view that is shown, if it is among those loaded."""
+        if self.view is View.TIMELINE and self.track is not None:
+            return next((index for index, entry in enumerate(self.track.entries) if entry.key == key), None)
+        return self.rows.find(key)
+
+    @property
+    def span(self) -> range:
+        """The rows of a range that was begun, the cursor's included; empty if there is none."""
+        start = self.find(self.basket.span_from) if self.basket.span_from is not None else None
+        return range(min(start, self.here), max(start, self.here) + 1) if start is not None else range(0)
 
     @property
     def empty_memory(self) -> bool:

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import assert_never
 
-from tui.state import facts, filters
+from tui.state import basket, facts, filters
 from tui.state.facts import Fact
 from tui.state.model import PAGE, PAGES_KEPT, Ask, Link, Rows, Track, View, ViewState
 from worker.contract.records import RecordKey
@@ -23,6 +23,15 @@ def reduce(state: ViewState, fact: Fact) -> ViewState:
             return _looked(state, fact)
         case filters.ChoosingBegun() | filters.Offered() | filters.OfferFailed():
             return replace(state, choosing=filters.after(state.choosing, fact))
+        case (
+            basket.Marked()
+            | basket.SpanBegun()
+            | basket.SpanMarked()
+            | basket.Emptied()
+            | basket.Restored()
+            | basket.Budgeted()
+        ):
+            return replace(state, basket=basket.after(state.basket, fact))
         case _:
             return _linked(state, fact)
 
@@ -197,7 +206,8 @@ def _stood(
         case facts.Said(text):
             return replace(state, notice=text)
         case facts.Switched(place, demo):
-            return ViewState(place=place, demo=demo, visiting=demo, ask=Ask(), seq=state.seq + 1)
+            kept = basket.Basket(budget_tokens=state.basket.budget_tokens)
+            return ViewState(place=place, demo=demo, visiting=demo, ask=Ask(), seq=state.seq + 1, basket=kept)
         case _:
             assert_never(fact)
 

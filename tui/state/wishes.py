@@ -1,6 +1,6 @@
 """Pure: (state, action of the keymap) → fact, where the state alone decides: steps, scope, kinds, or why not."""
 
-from tui.state import facts
+from tui.state import basket, facts
 from tui.state.facts import Fact
 from tui.state.model import View, ViewState
 from worker.contract.records import RecordKind
@@ -10,6 +10,7 @@ KINDS: tuple[tuple[RecordKind, ...], ...] = (
     (), (RecordKind.OBSERVATION,), (RecordKind.SUMMARY,), (RecordKind.PROMPT,),
 )  # fmt: skip
 
+MOST_AT_ONCE = 500
 ORDERS = (
     Order.RELEVANCE, Order.DATE_DESC, Order.DATE_ASC, Order.READ_DESC, Order.WORK_DESC, Order.RATIO_DESC,
 )  # fmt: skip
@@ -35,7 +36,53 @@ def fulfilled(state: ViewState, action: str, *, whole_record: bool) -> Fact | No
             return facts.Sorted(KINDS[(KINDS.index(state.ask.kinds) + 1) % len(KINDS)])
         case "order":
             return _order(state)
+        case "mark" | "span" | "next_mark" | "last_mark" | "empty" | "restore" | "more" | "less":
+            return _marked(state, action)
     return None
+
+
+def _marked(state: ViewState, action: str) -> Fact:
+    """What an action of the basket makes known."""
+    entry, marks = state.entry, state.basket
+    match action:
+        case "empty" if not marks.entries:
+            return facts.Said("the basket is empty")
+        case "empty":
+            return basket.Emptied()
+        case "restore":
+            return basket.Restored() if marks.dropped else facts.Said("nothing was taken out of the basket")
+        case "more" | "less":
+            return basket.Budgeted(basket.STEP_TOKENS if action == "more" else -basket.STEP_TOKENS)
+        case "next_mark" | "last_mark":
+            return _travel(state, 1 if action == "next_mark" else -1)
+    if entry is None:
+        return facts.Said("no record here to mark")
+    if marks.span_from is not None:
+        return _spanned(state)
+    return basket.SpanBegun(entry.key) if action == "span" else basket.Marked(entry)
+
+
+def _spanned(state: ViewState) -> Fact:
+    rows = state.span
+    if not rows:
+        return basket.SpanBegun(None)  # where it began is no longer in the list
+    if len(rows) > MOST_AT_ONCE:
+        return facts.Said(f"at most {MOST_AT_ONCE} records at once; these are {len(rows):,}. Esc gives the range up")
+    entries = [state.at(index) for index in rows]
+    loaded = tuple(entry for entry in entries if entry is not None)
+    if len(loaded) < len(entries):
+        return facts.Said(f"{len(entries) - len(loaded)} of these are not loaded yet; scroll through them first")
+    return basket.SpanMarked(loaded)
+
+
+def _travel(state: ViewState, way: int) -> Fact:
+    if not state.basket.entries:
+        return facts.Said("nothing is marked; Space marks the record under the cursor")
+    rows = sorted(row for entry in state.basket.entries if (row := state.find(entry.key)) is not None)
+    beyond = [row for row in rows if (row - state.here) * way > 0]
+    if not beyond:
+        return facts.Said("no mark further on in this list" if way > 0 else "no mark before this one in this list")
+    return facts.Moved(to=beyond[0] if way > 0 else beyond[-1])
 
 
 def _order(state: ViewState) -> Fact:

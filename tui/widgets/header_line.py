@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from tui.cells import words
+from tui.cells import meter, words
 from tui.cells.fit import cut
 from tui.cells.glyphs import Glyphs
 from tui.state.model import ViewState
@@ -14,7 +14,7 @@ class HeaderLine(Line):
 
     PREFIX = "header-line"
     COMPONENT_CLASSES: ClassVar[set[str]] = components(
-        "header-line", "name", "scope", "kinds", "demo", "new", "live", "away", "lost", "quiet"
+        "header-line", "name", "scope", "kinds", "demo", "new", "live", "away", "lost", "quiet", "basket", "over"
     )
 
     def __init__(self, glyphs: Glyphs, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
@@ -39,7 +39,7 @@ class HeaderLine(Line):
         left += [("text", "  "), ("scope", cut(words.scope(state), max(room // 3, 12), glyphs.ellipsis))]
         if kinds := words.kinds(state):
             left.append(("kinds", f" {glyphs.dot} {kinds}"))
-        right: list[Piece] = []
+        right: list[Piece] = meter.badge(state.basket, glyphs, roomy=room >= 70)
         if state.queued and room >= 70:
             right.append(("quiet", f"{state.queued} being understood   "))
         if state.fresh:

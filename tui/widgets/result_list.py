@@ -49,6 +49,10 @@ class ResultList(ScrollView, Acts, Painter, can_focus=True):
         if before.answered != state.answered:
             self._patterns.clear()
         if self._same_rows(before, state):
+            if before.basket is not state.basket:
+                self._remark(before)
+            elif state.basket.span_from is not None and before.here != state.here:
+                self.refresh()
             if self._line_of(before) != self._line_of(state):
                 self._move(self._line_of(before))
             return
@@ -78,7 +82,15 @@ class ResultList(ScrollView, Acts, Painter, can_focus=True):
         timeline = state.view is View.TIMELINE
         anchored = timeline and state.track is not None and entry.key == state.track.anchor
         gutter = glyphs.anchor if anchored else glyphs.cursor if here else " "
-        line_pieces = row.pieces(entry, wide, self._look, self._pattern(entry), gutter=gutter, by_clock=timeline)
+        line_pieces = row.pieces(
+            entry,
+            wide,
+            self._look,
+            self._pattern(entry),
+            gutter=gutter,
+            sign=self._sign(line, entry),
+            by_clock=timeline,
+        )
         return self.paint(line_pieces, room, self._under() if here else None)
 
     def columns(self) -> row.Columns:
@@ -137,6 +149,27 @@ class ResultList(ScrollView, Acts, Painter, can_focus=True):
         """Colours changed: paint anew."""
         super().notify_style_update()
         self.refresh()
+
+    def _sign(self, line: int, entry: Entry) -> str:
+        """Of a record that is marked, or would be by the range that was begun."""
+        if self._state.basket.has(entry.key):
+            return self._look.glyphs.mark
+        index = self._lines[line] if self._timeline else line
+        return self._look.glyphs.dot if isinstance(index, int) and index in self._state.span else " "
+
+    def _remark(self, before: ViewState) -> None:
+        """Paint what was marked or unmarked: one line for one record."""
+        old, new = (
+            {(entry.kind, entry.id) for entry in state.basket.entries} for state in (before, self._state)
+        )  # fmt: skip
+        here = self._state.entry
+        changed = old ^ new
+        spans = before.basket.span_from is not None or self._state.basket.span_from is not None
+        if not spans and here is not None and changed == {(here.kind, here.id)}:
+            line = self._line_of(self._state)
+            self.refresh(Region(0, line - self.scroll_offset.y, self.scrollable_content_region.width, 1))
+        elif changed or spans:
+            self.refresh()
 
     @property
     def _timeline(self) -> bool:

@@ -1,0 +1,57 @@
+"""The basket: what is marked, what it costs, and what can be done with it."""
+
+from collections.abc import Sequence
+
+from textual.app import ComposeResult
+
+from tui import keymap
+from tui.cells import meter
+from tui.cells.look import Look
+from tui.screens.drawn import DrawnScreen
+from tui.state.model import ViewState
+from tui.widgets.paint import bindings
+from tui.widgets.sheet import ChoiceSheet, Lines
+from tui.widgets.status_line import StatusLine
+from worker.contract.search import Entry
+
+
+class BasketSheet(ChoiceSheet):
+    """Figures, then the records."""
+
+    PLACE = keymap.BASKET
+    BINDINGS = bindings(keymap.BASKET)
+    _lines_of: Sequence[int] = ()
+
+    @property
+    def entry(self) -> Entry | None:
+        """The record under the cursor."""
+        entries = self.state.basket.entries
+        return entries[self.at] if self.at < len(entries) else None
+
+    def lines(self, room: int) -> Lines:
+        """The page in this width."""
+        page, self._lines_of = meter.lines(self.state.basket, room, self.looks.glyphs)
+        return page
+
+    def places(self) -> Sequence[int]:
+        """The lines of records."""
+        return self._lines_of
+
+
+class BasketScreen(DrawnScreen):
+    """What is marked."""
+
+    def __init__(self, look: Look, state: ViewState) -> None:
+        super().__init__(state)
+        self.page = BasketSheet(look, state, id="basket")
+        self.status = StatusLine(look.glyphs)
+
+    def compose(self) -> ComposeResult:
+        """Page and keys."""
+        yield self.page
+        yield self.status
+
+    def draw(self) -> None:
+        """Bring the widgets in line with the state."""
+        self.page.show(self.state)
+        self.status.show(self.state, keymap.BASKET)

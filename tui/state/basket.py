@@ -1,0 +1,128 @@
+"""Pure: the records a person marked, what they cost, and what of it the budget has room for."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from worker.contract.records import RecordKey, RecordKind
+from worker.contract.search import Entry
+from worker.contract.tokens import estimate_tokens
+
+BUDGET_TOKENS = 8_000
+STEP_TOKENS = 1_000
+MOST_TOKENS = 200_000
+
+
+@dataclass(frozen=True, slots=True)
+class Basket:
+    """entries: in the order they were marked. dropped: what was in it before the last removal, for undo.
+
+    span_from: the record at which a range was begun, None while there is none.
+    """
+
+    entries: tuple[Entry, ...] = ()
+    budget_tokens: int = BUDGET_TOKENS
+    dropped: tuple[Entry, ...] = ()
+    span_from: RecordKey | None = None
+
+    def has(self, key: RecordKey) -> bool:
+        """Whether a record is marked."""
+        return any(entry.id == key.id and entry.kind == key.kind for entry in self.entries)
+
+    @property
+    def index_tokens(self) -> int:
+        """What their rows in an index cost an agent."""
+        return sum(index_tokens(entry) for entry in self.entries)
+
+    @property
+    def read_tokens(self) -> int:
+        """What all of them cost to read in full."""
+        return sum(entry.read_tokens for entry in self.entries)
+
+    @property
+    def work_tokens(self) -> int:
+        """What they once cost to find out."""
+        return sum(entry.discovery_tokens for entry in self.entries)
+
+    @property
+    def saved_tokens(self) -> int:
+        """What reading them saves, against finding them out again. Negative where reading costs more."""
+        return self.work_tokens - self.read_tokens
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """Marked, or not any more if it was."""
+
+    entry: Entry
+
+
+@dataclass(frozen=True, slots=True)
+class SpanBegun:
+    """A range begins at this record; None: it is given up."""
+
+    key: RecordKey | None
+
+
+@dataclass(frozen=True, slots=True)
+class SpanMarked:
+    """All of these are marked, and the range is over."""
+
+    entries: tuple[Entry, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Emptied:
+    """Nothing is marked any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """The last removal is undone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Budgeted:
+    """Another budget: so many tokens more or less."""
+
+    by_tokens: int
+
+
+BasketFact = Marked | SpanBegun | SpanMarked | Emptied | Restored | Budgeted
+
+
+def after(basket: Basket, fact: BasketFact) -> Basket:
+    """The basket after a fact."""
+    match fact:
+        case Marked(entry) if basket.has(entry.key):
+            rest = tuple(known for known in basket.entries if known.key != entry.key)
+            return replace(basket, entries=rest, dropped=basket.entries)
+        case Marked(entry):
+            return replace(basket, entries=(*basket.entries, entry))
+        case SpanBegun(key):
+            return replace(basket, span_from=key)
+        case SpanMarked(entries):
+            fresh = tuple(entry for entry in entries if not basket.has(entry.key))
+            return replace(basket, entries=(*basket.entries, *fresh), span_from=None)
+        case Emptied():
+            return replace(basket, entries=(), dropped=basket.entries or basket.dropped, span_from=None)
+        case Restored():
+            return replace(basket, entries=basket.dropped, dropped=()) if basket.dropped else basket
+        case Budgeted(by_tokens):
+            there = max(STEP_TOKENS, min(basket.budget_tokens + by_tokens, MOST_TOKENS))
+            return replace(basket, budget_tokens=there)
+
+
+def index_tokens(entry: Entry) -> int:
+    """What a record's row in an index costs, as agents get it."""
+    return estimate_tokens(f"| #{entry.key} | 00:00 | B | {entry.title} | ~{entry.read_tokens} |")
+
+
+def ids(entries: Sequence[Entry]) -> str:
+    """The keys as a person types them: `4821 S14`."""
+    return " ".join(str(entry.key) for entry in entries)
+
+
+def read_call(entries: Sequence[Entry]) -> tuple[str, int]:
+    """A ready call that reads them, and how many it leaves out because it reads observations alone."""
+    numbers = [entry.id for entry in entries if entry.kind is RecordKind.OBSERVATION]
+    return f"get_observations(ids=[{', '.join(map(str, numbers))}])", len(entries) - len(numbers)
