@@ -132,9 +132,9 @@ async def both(worker: FakeWorker, call: Call[Any]) -> list[Request]:
                 "lean": True,
             },
         ),
-        (calls.record(RecordKey(RecordKind.OBSERVATION, 118)), "GET", "/api/observation/118", {}, {}),
-        (calls.record(RecordKey(RecordKind.SUMMARY, 14)), "GET", "/api/session/14", {}, {}),
-        (calls.record(RecordKey(RecordKind.PROMPT, 40)), "GET", "/api/prompt/40", {}, {}),
+        (calls.record(RecordKey(RecordKind.OBSERVATION, 118)), "GET", "/api/observation/118", {"recalled": "true"}, {}),
+        (calls.record(RecordKey(RecordKind.SUMMARY, 14)), "GET", "/api/session/14", {"recalled": "true"}, {}),
+        (calls.record(RecordKey(RecordKind.PROMPT, 40)), "GET", "/api/prompt/40", {"recalled": "true"}, {}),
         (
             calls.recalls([RecordKey(RecordKind.OBSERVATION, 118), RecordKey(RecordKind.SUMMARY, 14)]),
             "GET",

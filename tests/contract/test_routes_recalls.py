@@ -76,9 +76,15 @@ async def test_people_who_look_around_are_not_counted(filled: Edge, headers: dic
 
 
 async def test_a_record_that_is_read_tells_how_often_it_was(filled: Edge) -> None:
-    assert (await filled.ask("/api/observation/1"))["recalled"] == {"listed": 0, "read": 0, "last_epoch_ms": None}
+    asked = {"recalled": "true"}
+    assert (await filled.ask("/api/observation/1", **asked))["recalled"] == {
+        "listed": 0,
+        "read": 0,
+        "last_epoch_ms": None,
+    }
     await filled.services.tally.flush(filled.store)
-    told = await filled.ask("/api/observation/1")
+    assert "recalled" not in await filled.ask("/api/prompt/1")
+    told = await filled.ask("/api/observation/1", **asked)
     assert (told["recalled"], told["title"]) == ({"listed": 0, "read": 1, "last_epoch_ms": NOON}, "zebra")
 
 

@@ -213,17 +213,17 @@ def batch(query: BatchQuery) -> Call[list[dict[str, Any]]]:
 
 def observation(record_id: int) -> Call[ObservationRead]:
     """One observation. Errors: ``NotFound``."""
-    return Call("GET", OBSERVATION.format(id=record_id), ObservationRead)
+    return Call("GET", OBSERVATION.format(id=record_id), ObservationRead, _params(recalled=True))
 
 
 def summary(record_id: int) -> Call[SummaryRead]:
     """One session summary. Errors: ``NotFound``."""
-    return Call("GET", SUMMARY.format(id=record_id), SummaryRead)
+    return Call("GET", SUMMARY.format(id=record_id), SummaryRead, _params(recalled=True))
 
 
 def prompt(record_id: int) -> Call[PromptRead]:
     """One user prompt. Errors: ``NotFound``."""
-    return Call("GET", PROMPT.format(id=record_id), PromptRead)
+    return Call("GET", PROMPT.format(id=record_id), PromptRead, _params(recalled=True))
 
 
 def record(key: RecordKey) -> Call[ObservationRead] | Call[SummaryRead] | Call[PromptRead]:

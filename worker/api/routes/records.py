@@ -9,12 +9,12 @@ from starlette.responses import Response
 from worker.api import params, recalling
 from worker.api.codec import Query, respond, whole_number
 from worker.api.endpoint import Endpoint
-from worker.api.params import Number, Texts
+from worker.api.params import Flag, Number, Texts
 from worker.api.services import Services
 from worker.contract import calls
 from worker.contract.errors import Invalid, NotFound
 from worker.contract.recalls import ObservationRead, PromptRead, Recalled, Recalls, SummaryRead
-from worker.contract.records import Record, RecordKey, RecordKind, items, parse_key
+from worker.contract.records import Observation, Prompt, Record, RecordKey, RecordKind, Summary, items, parse_key
 from worker.contract.viewer import ObservationItem, Page, PromptItem, SummaryItem
 from worker.store import recalls, records, search_index
 from worker.store.search_index import docid
@@ -31,6 +31,7 @@ _READ: dict[RecordKind, type[ObservationRead] | type[SummaryRead] | type[PromptR
     RecordKind.PROMPT: PromptRead,
 }
 _KEYS = Texts(("keys",), "records: 118, S14, P40; a hundred at most", required=True)
+_RECALLED = Flag(("recalled",), "tell too how often the record was given back, which the original does not")
 _SCOPE = (params.PROJECT, params.PLATFORM)
 _LIMIT = Number(("limit",), "how many at most; above 100 counts as 100", default=20, low=1, high=100_000)
 _OFFSET = Number(("offset",), "how many to pass over", default=0)
@@ -60,6 +61,8 @@ def routes(services: Services) -> list[Endpoint]:
         if found is None or not _in_scope(found, params.PROJECT.of(query), params.PLATFORM.of(query)):
             raise NotFound(f"{_WORD[kind]} #{key.id} not found", field="id")
         recalling.read(services, request, [key])
+        if not _RECALLED.of(query):
+            return respond(found)
         recalled = counts.get(docid(key), Recalled())
         return respond(_READ[kind](**msgspec.structs.asdict(found), recalled=recalled))
 
@@ -78,23 +81,23 @@ def routes(services: Services) -> list[Endpoint]:
             params=(*_SCOPE, _LIMIT, _OFFSET),
         )
 
-    def single(path: str, kind: RecordKind, answer: Any) -> Endpoint:
+    def single(path: str, kind: RecordKind, answers: tuple[Any, ...]) -> Endpoint:
         return Endpoint(
             method="GET",
             path=path,
             run=lambda request: one(request, kind),
             summary=f"One {kind.value} in full.",
-            answers=(answer,),
-            params=(*_SCOPE, params.WHO),
+            answers=answers,
+            params=(*_SCOPE, _RECALLED, params.WHO),
         )
 
     return [
         listed(calls.OBSERVATIONS, RecordKind.OBSERVATION, Page[ObservationItem]),
         listed(calls.SUMMARIES, RecordKind.SUMMARY, Page[SummaryItem]),
         listed(calls.PROMPTS, RecordKind.PROMPT, Page[PromptItem]),
-        single(calls.OBSERVATION, RecordKind.OBSERVATION, ObservationRead),
-        single(calls.SUMMARY, RecordKind.SUMMARY, SummaryRead),
-        single(calls.PROMPT, RecordKind.PROMPT, PromptRead),
+        single(calls.OBSERVATION, RecordKind.OBSERVATION, (Observation, ObservationRead)),
+        single(calls.SUMMARY, RecordKind.SUMMARY, (Summary, SummaryRead)),
+        single(calls.PROMPT, RecordKind.PROMPT, (Prompt, PromptRead)),
         Endpoint(
             method="GET",
             path=calls.RECALLS,
