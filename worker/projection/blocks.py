@@ -26,21 +26,50 @@ _Indexes: TypeAlias = NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True)
+class Near:
+    """How near many records are: their docids, and two cosines of each."""
+
+    docids: NDArray[np.int64]
+    wholes: Vector
+    parts: Vector
+
+    def best(self, most: int) -> dict[int, Nearness]:
+        """The nearest by both together, nearest first; of two as near, what was recorded later."""
+        sums = self.wholes + self.parts
+        kept = np.argpartition(-sums, most)[:most] if len(sums) > most else np.arange(len(sums))
+        return self._at(kept[np.lexsort((-self.docids[kept], -sums[kept]))])
+
+    def of(self, docids: Sequence[int]) -> dict[int, Nearness]:
+        """Those of some records, in no order."""
+        return self._at(np.flatnonzero(np.isin(self.docids, np.array(docids, np.int64))))
+
+    def _at(self, places: _Indexes) -> dict[int, Nearness]:
+        columns = (self.docids[places].tolist(), self.wholes[places].tolist(), self.parts[places].tolist())
+        return {docid: Nearness(whole, part) for docid, whole, part in zip(*columns, strict=True)}
+
+
+@dataclass(frozen=True, slots=True)
 class Piece:
     """Records side by side. rows: of all, float32; starts: where each record begins, with its whole."""
 
-    docids: tuple[int, ...]
+    docids: NDArray[np.int64]
     rows: Matrix
     starts: _Indexes
 
-    def nearness(self, vector: Vector) -> Iterator[tuple[int, Nearness]]:
+    def near(self, vector: Vector) -> Near:
         """How near each is. A record of one row is as near in part as it is as a whole."""
         cosines = self.rows @ vector
         ends = np.append(self.starts[1:], len(self.rows))
         spans = np.stack((np.minimum(self.starts + 1, ends - 1), ends), 1).ravel()[:-1]
-        parts = np.maximum.reduceat(cosines, spans)[::2]
-        for docid, whole, part in zip(self.docids, cosines[self.starts].tolist(), parts.tolist(), strict=True):
-            yield docid, Nearness(whole, part)
+        return Near(self.docids, cosines[self.starts], np.maximum.reduceat(cosines, spans)[::2])
+
+
+def joined(found: Sequence[Near]) -> Near:
+    """All of them as one."""
+    if not found:
+        return Near(np.zeros(0, np.int64), np.zeros(0, np.float32), np.zeros(0, np.float32))
+    columns = zip(*((each.docids, each.wholes, each.parts) for each in found), strict=True)
+    return Near(*(np.concatenate(column) for column in columns))
 
 
 def pieces(stored: Iterable[Stored]) -> Iterator[Piece]:
@@ -65,7 +94,8 @@ def _size_bytes(pieces: Iterable[Piece]) -> int:
 def _piece(group: Sequence[Stored], width: int) -> Piece:
     counts = np.array([each.parts for each in group], np.intp)
     rows = np.frombuffer(b"".join(each.vectors for each in group), np.float16).reshape(-1, width)
-    return Piece(tuple(each.docid for each in group), rows.astype(np.float32), np.cumsum(counts) - counts)
+    docids = np.array([each.docid for each in group], np.int64)
+    return Piece(docids, rows.astype(np.float32), np.cumsum(counts) - counts)
 
 
 class Blocks:
@@ -76,23 +106,23 @@ class Blocks:
         self._written = 0
         self._lock = threading.Lock()
 
-    def nearness(self, thought: Thought, docids: Sequence[int], read: Read, *, written: int) -> dict[int, Nearness]:
+    def near(self, thought: Thought, docids: Sequence[int], read: Read, *, written: int) -> Near:
         """How near records are, from what is at hand or read now.
 
         written: another number whenever stored vectors changed; what is at hand from before is read anew.
         """
         place = (thought.model, len(docids), hash(tuple(docids)))
         block = self._known(place, written)
-        found: dict[int, Nearness] = {}
+        found: list[Near] = []
         kept: list[Piece] | None = []
         for piece in block if block is not None else pieces(read(docids)):
-            found.update(piece.nearness(thought.vector))
+            found.append(piece.near(thought.vector))
             if kept is not None:
                 kept.append(piece)
                 kept = kept if _size_bytes(kept) <= _MOST_AT_HAND_BYTES else None
         if block is None and kept and len(docids) >= _FEWEST:
             self._keep(place, kept, written)
-        return found
+        return joined(found)
 
     def _known(self, place: tuple[str, int, int], written: int) -> Sequence[Piece] | None:
         with self._lock:

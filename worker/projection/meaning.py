@@ -72,8 +72,13 @@ class Meaning(Protocol):
         """
         ...
 
-    def nearness(self, thought: Thought, docids: Sequence[int], read: Read) -> dict[int, Nearness]:
-        """How near each record is, by docid; what has no vectors is left out. read: gives what is stored of some."""
+    def compare(
+        self, thought: Thought, docids: Sequence[int], read: Read, *, most: int, also: Sequence[int]
+    ) -> tuple[dict[int, Nearness], dict[int, Nearness]]:
+        """The nearest of many records, nearest first, at most so many; and how near certain others are.
+
+        docids: of the many; what has no vectors is left out. read: what is stored of some.
+        """
         ...
 
     def token_nearness(

@@ -18,7 +18,7 @@ import numpy as np
 from worker.contract.errors import MemError
 from worker.contract.search import Degraded
 from worker.projection import late
-from worker.projection.blocks import Blocks
+from worker.projection.blocks import Blocks, Near
 from worker.projection.documents import number_of
 from worker.projection.embed import Embedder, Reader
 from worker.projection.index import VectorIndex
@@ -131,11 +131,24 @@ class Semantics:
         numbers = (number_of(match.id) for match in matches)
         return list(dict.fromkeys(number for number in numbers if number is not None))
 
-    def nearness(self, thought: Thought, docids: Sequence[int], read: Read) -> dict[int, Nearness]:
-        """How near each record is, by docid. The records of the last questions are at hand, if nothing was written."""
+    def compare(
+        self, thought: Thought, docids: Sequence[int], read: Read, *, most: int, also: Sequence[int]
+    ) -> tuple[dict[int, Nearness], dict[int, Nearness]]:
+        """The nearest of many records, and how near certain others are.
+
+        Vectors of the last questions' records are at hand if nothing was written since.
+        """
+        near = self._near(thought, docids, read)
+        best, others = near.best(most), near.of(also)
+        absent = [docid for docid in also if docid not in others]
+        if absent:
+            others |= self._near(thought, absent, read).of(absent)
+        return best, others
+
+    def _near(self, thought: Thought, docids: Sequence[int], read: Read) -> Near:
         serving = self._serving()
         written = -1 if isinstance(serving, Degraded) else serving.written
-        return self._blocks.nearness(thought, docids, read, written=written)
+        return self._blocks.near(thought, docids, read, written=written)
 
     def token_nearness(
         self, thought: Thought, weights: Sequence[float], records: Mapping[int, bytes]

@@ -4,7 +4,7 @@ The best hundred by words and the best hundred by meaning make a window with one
 it as the words rank it, so a list can be paged to its end.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -54,14 +54,16 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """The candidates in order.
+    """The candidates in order. by_words, by_meaning: the places of docids, from 1, in the list of each engine.
 
     unworded: docids of those that have none of the words; beyond: of those that have them but are not among the best
     by words.
     """
 
     asked: Asked
-    placed: tuple[Placed, ...]
+    fused: tuple[fusion.Fused, ...]
+    by_words: dict[int, int]
+    by_meaning: dict[int, int]
     unworded: tuple[int, ...]
     beyond: tuple[int, ...]
 
@@ -89,28 +91,21 @@ def window(
     scores = {search_index.docid(found.key): found.score for found in wording}
     near = _near(connection, meaning, thought, asked, list(scores))
     read = partial(vectors.stored, connection, thought.model)
-    nearness = meaning.nearness(thought, near, read)
-    unread = [number for number in scores if number not in nearness]
-    nearness |= meaning.nearness(thought, unread, read) if unread else {}
-    by_meaning = sorted(
-        (number for number in near if number in nearness), key=lambda number: _order(nearness[number], number)
-    )[:POOL]
+    nearest, others = meaning.compare(thought, near, read, most=POOL, also=list(scores))
+    nearness = nearest | others
     further: dict[int, float] = {}
-    added = [number for number in by_meaning if number not in scores]
+    added = [number for number in nearest if number not in scores]
     if worded > POOL and added and not asked.alone:
         further = candidates.weighed_of(connection, asked.match, added)
     weights = {} if asked.alone else scores | further
     found = _candidates(connection, [*scores, *added], weights, nearness)
     fused = [each for each in _fused(connection, meaning, thought, asked, found, emphases) if each.candidate.is_shown]
-    ranks = {number: rank for rank, number in enumerate(by_meaning, start=1)}
-    places = {} if asked.alone else {number: rank for rank, number in enumerate(scores, start=1)}
     order = [each.candidate.docid for each in fused]
     return Window(
         asked,
-        tuple(
-            Placed(search_index.key(number), each.score, places.get(number), ranks.get(number))
-            for number, each in zip(order, fused, strict=True)
-        ),
+        fused=tuple(fused),
+        by_words={} if asked.alone else _ranks(scores),
+        by_meaning=_ranks(nearest),
         unworded=tuple(number for number in order if number not in weights),
         beyond=tuple(number for number in order if number in further),
     )
@@ -168,14 +163,24 @@ def _fused(
 
 def page(connection: Connection, finder: Finder, found: Window, *, limit: int, offset: int) -> list[Placed]:
     """A page of the list that begins with the window; of meaning alone it is all there is."""
-    asked, head = found.asked, list(found.placed[offset : offset + limit])
+    asked = found.asked
+    head = [_placed(found, each) for each in found.fused[offset : offset + limit]]
     if len(head) == limit or asked.alone:
         return head
     # The words' own list without what the window took from below its first hundred.
     rest = candidates.without(asked.where, found.beyond)
-    start = POOL + max(0, offset - len(found.placed))
+    start = POOL + max(0, offset - len(found.fused))
     tail = finder.search(connection, asked.match, rest, order=Order.RELEVANCE, limit=limit - len(head), offset=start)
     return [*head, *by_words(tail, start)]
+
+
+def _placed(found: Window, fused: fusion.Fused) -> Placed:
+    number = fused.candidate.docid
+    return Placed(search_index.key(number), fused.score, found.by_words.get(number), found.by_meaning.get(number))
+
+
+def _ranks(numbers: Iterable[int]) -> dict[int, int]:
+    return {number: rank for rank, number in enumerate(numbers, start=1)}
 
 
 def _best(connection: Connection, finder: Finder, asked: Asked, most: int) -> list[Ranked]:
@@ -196,8 +201,3 @@ def _near(connection: Connection, meaning: Meaning, thought: Thought, asked: Ask
         if len(found) >= POOL // 2:
             break
     return found
-
-
-def _order(nearness: Nearness, number: int) -> tuple[float, int]:
-    """The nearest first; of two as near, what was recorded later."""
-    return -(nearness.whole + nearness.part), -number
