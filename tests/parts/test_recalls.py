@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.factories import NOON, make_batch, observation_row, prompt_row
-from tests.parts.conftest import fill
+from tests.parts.conftest import fill, foreign
 from tests.processes import running_worker
 from worker.contract import calls
 from worker.contract.client import WorkerClient
@@ -138,3 +138,15 @@ async def test_a_worker_that_is_told_to_end_keeps_what_it_counted(tmp_path: Path
     finally:
         await again.close()
     assert (counts.listed, counts.read) == (1, 1)
+
+
+def test_a_file_that_another_program_holds_keeps_no_worker_from_ending(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    with running_worker(data) as worker:
+        worker.quick.send(calls.import_batch(make_batch([observation_row("zebra")])))
+        other = foreign(data / "claude-mem.db")
+        other.execute("BEGIN IMMEDIATE")
+        assert worker.quick.send(calls.search(SearchQuery(text="zebra"))).total == 1
+        assert worker.stop(within_s=20) == 0
+        other.execute("ROLLBACK")
+        other.close()

@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -37,6 +38,8 @@ _READ_S = 20.0
 """A question that takes longer is given up, before its client gives up at 30 s; it would hold up all the others."""
 _LARGE_LOG_BYTES = 16 * 2**20
 _TRIM_BUSY_MS = 500
+CLOSING_BUSY_MS = 2_000
+"""Whoever ends a worker waits for it, and another program may hold the file for minutes."""
 _LOOK_EVERY = 20_000
 """Steps of SQLite's machine between two looks at the clock: about a millisecond."""
 
@@ -96,19 +99,23 @@ class Database:
         """From now on a write waits long for its lock; while opening it does not."""
         self._writer.execute(f"PRAGMA busy_timeout = {_WRITE_BUSY_MS}")
 
-    async def write(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """The result of ``work`` in one transaction. Errors: ``Busy`` when the lock cannot be had; those of work."""
-        return await asyncio.get_running_loop().run_in_executor(self._writing, self.write_now, work)
+    async def write(self, work: Callable[[sqlite3.Connection], T], *, busy_ms: int | None = None) -> T:
+        """The result of ``work`` in one transaction. Errors: ``Busy`` when the lock cannot be had; those of work.
+
+        busy_ms: how long to wait for the lock, if not as long as usual.
+        """
+        now = partial(self.write_now, work, busy_ms=busy_ms)
+        return await asyncio.get_running_loop().run_in_executor(self._writing, now)
 
     async def read(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """The result of ``work`` on one consistent state of the database."""
         return await asyncio.get_running_loop().run_in_executor(self._reading, self.read_now, work)
 
-    def write_now(self, work: Callable[[sqlite3.Connection], T]) -> T:
+    def write_now(self, work: Callable[[sqlite3.Connection], T], *, busy_ms: int | None = None) -> T:
         """The same as ``write`` for code that already runs on a thread and while nobody else writes."""
         if self.is_replaced:
             raise Unavailable(f"{self.path} was moved or replaced while it was open; nothing was written to it")
-        with _told(self.path), _transaction(self._writer, "IMMEDIATE"):
+        with _told(self.path), self._waiting(busy_ms), _transaction(self._writer, "IMMEDIATE"):
             return work(self._writer)
 
     def read_now(self, work: Callable[[sqlite3.Connection], T]) -> T:
@@ -134,11 +141,9 @@ class Database:
         log = self.path.with_name(self.path.name + "-wal")
         if not log.exists() or log.stat().st_size < _LARGE_LOG_BYTES:
             return
-        patience = self._writer.execute("PRAGMA busy_timeout").fetchone()[0]
-        self._writer.execute(f"PRAGMA busy_timeout = {_TRIM_BUSY_MS}")
-        with contextlib.suppress(sqlite3.OperationalError):  # busy all the time: another try in a second
+        # Busy all the time: another try in a second.
+        with self._waiting(_TRIM_BUSY_MS), contextlib.suppress(sqlite3.OperationalError):
             self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        self._writer.execute(f"PRAGMA busy_timeout = {patience}")
 
     async def trim_soon(self) -> None:
         """``trim``, when what is being written now is written."""
@@ -151,9 +156,22 @@ class Database:
         self._writing.shutdown(wait=True)
         for connection in self._readers:
             connection.close()
-        with contextlib.suppress(sqlite3.Error):
+        with contextlib.suppress(sqlite3.Error), self._waiting(CLOSING_BUSY_MS):
             self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         self._writer.close()
+
+    @contextlib.contextmanager
+    def _waiting(self, busy_ms: int | None) -> Iterator[None]:
+        """Meanwhile the writer waits this long for a lock; as long as usual for None."""
+        if busy_ms is None:
+            yield
+            return
+        usual = self._writer.execute("PRAGMA busy_timeout").fetchone()[0]
+        self._writer.execute(f"PRAGMA busy_timeout = {busy_ms}")
+        try:
+            yield
+        finally:
+            self._writer.execute(f"PRAGMA busy_timeout = {usual}")
 
 
 def _identity(path: Path) -> tuple[int, int] | None:

@@ -58,15 +58,18 @@ class Store:
         """The result of ``work`` on one consistent state."""
         return await self._database.read(work)
 
-    async def write(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """The result of ``work``, committed and indexed; listeners are told after the commit."""
+    async def write(self, work: Callable[[sqlite3.Connection], T], *, busy_ms: int | None = None) -> T:
+        """The result of ``work``, committed and indexed; listeners are told after the commit.
+
+        busy_ms: how long to wait while another program holds the file, if not as long as usual. Errors: ``Busy`` then.
+        """
 
         def work_and_index(connection: sqlite3.Connection) -> tuple[T, list[Change]]:
             backlog = search_index.mark(connection) if self._backlog else 0
             result = work(connection)
             return result, search_index.drain(connection, after=backlog)
 
-        result, changes = await self._database.write(work_and_index)
+        result, changes = await self._database.write(work_and_index, busy_ms=busy_ms)
         self.feed.tell(changes)
         return result
 

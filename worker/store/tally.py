@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from worker.contract.errors import MemError
 from worker.contract.recalls import Recalled
 from worker.store import recalls
+from worker.store.database import CLOSING_BUSY_MS
 from worker.store.tables import Store
 
 _EVERY_S = 5.0
@@ -26,6 +27,7 @@ class Tally:
         self._now_ms = now_ms
         self._seen: dict[int, Recalled] = {}
         self._writing: asyncio.Task[None] | None = None
+        self._trouble = ""
 
     def listed(self, numbers: Iterable[int]) -> None:
         """These records stood in an answer as entries."""
@@ -49,10 +51,13 @@ class Tally:
             return
         seen, self._seen = self._seen, {}
         try:
-            await store.write(lambda connection: recalls.add(connection, seen))
+            await store.write(lambda connection: recalls.add(connection, seen), busy_ms=CLOSING_BUSY_MS)
+            self._trouble = ""
         except MemError as error:
             self._merge(seen)
-            _log.warning("what was recalled is not counted yet: %s", error.message)
+            if error.message != self._trouble:
+                _log.warning("what was recalled is not counted yet: %s", error.message)
+            self._trouble = error.message
 
     async def close(self, store: Store) -> None:
         """Bring what is left to the table."""
