@@ -143,10 +143,16 @@ async def both(worker: FakeWorker, call: Call[Any]) -> list[Request]:
             {},
         ),
         (
-            calls.sessions(SessionQuery(project="shop", platform_source="codex", offset=50)),
+            calls.sessions(SessionQuery(project="shop", platform_source="codex", until_epoch_ms=2, offset=50)),
             "GET",
             "/api/sessions",
-            {"project": "shop", "platformSource": "codex", "limit": "50", "offset": "50"},
+            {
+                "project": "shop",
+                "platformSource": "codex",
+                "dateEnd": "000000000002",
+                "limit": "50",
+                "offset": "50",
+            },
             {},
         ),
         (calls.session("c/1 ü", limit=5), "GET", "/api/sessions/c%2F1%20%C3%BC", {"limit": "5"}, {}),

@@ -79,6 +79,19 @@ async def test_pages_and_filters(filled: Edge) -> None:
     assert [line["id"] for line in await lines(filled, project="zoo")] == [2]
 
 
+async def test_those_that_were_at_work_in_a_span(filled: Edge) -> None:
+    for span, ids in (
+        ({"dateStart": NOON + MINUTE, "dateEnd": NOON + MINUTE}, [1]),  # a summary of it
+        ({"dateStart": NOON - DAY - HOUR, "dateEnd": NOON - DAY - HOUR}, [2]),  # its start
+        ({"dateStart": NOON - DAY, "dateEnd": NOON}, [1, 2]),
+        ({"dateEnd": NOON - 2 * DAY}, [3, 4]),
+        ({"dateStart": NOON + DAY}, []),
+        ({"dateStart": NOON - 3 * DAY, "project": "mall"}, [2]),
+    ):
+        page = await filled.ask("/api/sessions", **span)
+        assert ([line["id"] for line in page["sessions"]], page["total"]) == (ids, len(ids)), span
+
+
 @pytest.mark.parametrize("name", ["1", "m-1", "c-1"])
 async def test_a_session_under_all_its_names(filled: Edge, name: str) -> None:
     found = await filled.ask(f"/api/sessions/{name}")

@@ -247,6 +247,8 @@ def sessions(query: SessionQuery) -> Call[SessionPage]:
     params = _params(
         project=query.project,
         platformSource=query.platform_source,
+        dateStart=_moment(query.since_epoch_ms),
+        dateEnd=_moment(query.until_epoch_ms),
         limit=query.limit,
         offset=query.offset or None,
     )

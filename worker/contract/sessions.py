@@ -6,10 +6,15 @@ from worker.contract.search import Entry
 
 
 class SessionQuery(msgspec.Struct, frozen=True, kw_only=True):
-    """Which sessions: a page of them, the last started first. project: also what was merged into it."""
+    """Which sessions: a page of them, the last started first. project: also what was merged into it.
+
+    since_epoch_ms, until_epoch_ms: inclusive; those that began or have a record in that time.
+    """
 
     project: str | None = None
     platform_source: str | None = None
+    since_epoch_ms: int | None = None
+    until_epoch_ms: int | None = None
     limit: int = 50
     offset: int = 0
 

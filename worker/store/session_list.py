@@ -13,6 +13,7 @@ from worker.store.filters import INTERNAL_PROJECT, Part
 from worker.store.rows import CODES, KINDS, one_line, placeholders
 
 _PROMPT, _SUMMARY = CODES[RecordKind.PROMPT], CODES[RecordKind.SUMMARY]
+_EARLIEST, _LATEST = -(2**63), 2**63 - 1
 # A session without a memory id has nothing but prompts; rows from before migration 34 name it by its content id alone.
 _PROMPTS = f"""FROM sdk_sessions s JOIN user_prompts p ON p.session_db_id = s.id
         OR (p.session_db_id IS NULL AND p.content_session_id = s.content_session_id)
@@ -24,6 +25,8 @@ def page(connection: sqlite3.Connection, asked: SessionQuery) -> tuple[list[Sess
     parts = [_scope(asked.project)]
     if asked.platform_source:
         parts.append(("coalesce(nullif(platform_source, ''), 'claude') = ?", [asked.platform_source]))
+    if asked.since_epoch_ms is not None or asked.until_epoch_ms is not None:
+        parts.append(_in_time(asked.since_epoch_ms, asked.until_epoch_ms))
     where, values = " AND ".join(sql for sql, _ in parts), [value for _, part in parts for value in part]
     total: int = connection.execute(f"SELECT count(*) FROM sdk_sessions WHERE {where}", values).fetchone()[0]
     found = session_rows.of(
@@ -70,6 +73,15 @@ def _scope(project: str | None) -> Part:
     if project is None:
         return "project <> ?", [INTERNAL_PROJECT]
     return "(project = ? OR memory_session_id IN (SELECT session FROM py_docs WHERE merged = ?))", [project, project]
+
+
+def _in_time(since_epoch_ms: int | None, until_epoch_ms: int | None) -> Part:
+    """Sessions that began or have a record in a span."""
+    since = _EARLIEST if since_epoch_ms is None else since_epoch_ms
+    until = _LATEST if until_epoch_ms is None else until_epoch_ms
+    began = "sdk_sessions.started_at_epoch BETWEEN ? AND ?"
+    has = "memory_session_id IN (SELECT session FROM py_docs WHERE epoch BETWEEN ? AND ?)"
+    return f"({began} OR {has})", [since, until, since, until]
 
 
 @dataclass(slots=True)

@@ -27,6 +27,8 @@ def routes(services: Services) -> list[Endpoint]:
         asked = SessionQuery(
             project=params.PROJECT.of(query),
             platform_source=params.PLATFORM.of(query),
+            since_epoch_ms=params.SINCE.of(query),
+            until_epoch_ms=params.UNTIL.of(query),
             limit=_LIMIT.of(query),
             offset=params.OFFSET.of(query),
         )
@@ -50,7 +52,7 @@ def routes(services: Services) -> list[Endpoint]:
     return [
         Endpoint(
             method="GET", path=calls.SESSIONS, run=page, answers=(SessionPage,),
-            params=(params.PROJECT, params.PLATFORM, _LIMIT, params.OFFSET),
+            params=(params.PROJECT, params.PLATFORM, params.SINCE, params.UNTIL, _LIMIT, params.OFFSET),
             summary="A page of sessions with what they came to, the last started first.",
         ),
         Endpoint(
