@@ -1,9 +1,10 @@
 """Writes records into the index by meaning: the only way into it, for what is new, what is old and what is mended.
 
 A record goes through its lane alone. When its turn comes its row is read again; texts that have vectors already keep
-them, the others are embedded; vectors and the names of what Chroma may hold are stored; Chroma loses what is stale
-and gets every document; then the record is taken from the outbox, unless it changed meanwhile. Each step may be the
-last one of this process: what was begun is in the outbox and is begun again.
+them, the others are embedded, the whole token by token where the model tells; vectors, tokens and the names of what
+Chroma may hold are stored; Chroma loses what is stale and gets every document; then the record is taken from the
+outbox, unless it changed meanwhile. Each step may be the last one of this process: what was begun is in the outbox
+and is begun again.
 """
 
 import hashlib

@@ -145,16 +145,15 @@ def _fused(
 
     The best of them are compared token by token, and all are put in order once more.
     """
-    cjk = fusion.is_cjk(asked.sentence)
     fuse = partial(
         fusion.fuse,
-        cjk=cjk,
+        cjk=fusion.is_cjk(asked.sentence),
         words=len(terms.terms(asked.sentence)),
         now_epoch_ms=asked.now_epoch_ms,
         half_life_days=asked.half_life_days,
     )
     fused = fuse(found)
-    if cjk or not emphases:
+    if not emphases:
         return fused
     head = [each.candidate.docid for each in fused[: fusion.HEAD]]
     tokens = meaning.token_nearness(thought, emphases, vectors.tokens(connection, thought.model, head))
