@@ -31,6 +31,7 @@ def _flags(given: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="claude-mem tui", description="Look through what is remembered.")
     parser.add_argument("--demo", action="store_true", help="a demo memory beside yours, to look around in")
     parser.add_argument("--project", metavar="NAME", help="only this project, at the start")
+    parser.add_argument("--no-restore", action="store_true", help="begin afresh, not where it was left")
     parser.add_argument("--ascii", action="store_true", help="draw with ASCII characters only")
     parser.add_argument("--no-mouse", action="store_true", help="leave the mouse to the terminal")
     return parser.parse_args(given)
@@ -51,7 +52,14 @@ def _run(chosen: settings.Settings, flags: argparse.Namespace) -> int:
     from tui.cells.look import Look
 
     look = Look(glyphs.ASCII if flags.ascii else glyphs.UNICODE, lambda: time.time_ns() // 1_000_000)
-    app = MemoryApp(chosen, look, project=flags.project, environ=os.environ)
+    app = MemoryApp(
+        chosen,
+        look,
+        project=flags.project,
+        kept=chosen.data_dir / "tui.json",
+        restore=not flags.no_restore,
+        environ=os.environ,
+    )
     app.run(mouse=not flags.no_mouse)
     return app.return_code or 0
 

@@ -4,18 +4,21 @@ import asyncio
 import signal
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
+from pathlib import Path
 from typing import ParamSpec
 
 from textual import constants
 from textual.app import App
 from textual.worker import Worker, WorkerState
 
+from tui import kept as kept_file
 from tui import messages, styles
 from tui.cells.glyphs import ASCII
 from tui.cells.look import Look
 from tui.clipboard import Clipboard
 from tui.deeds.asking import Asking
 from tui.deeds.copying import Copying
+from tui.deeds.keeping import Keeping
 from tui.gateway import Gateway
 from tui.screens import themes
 from tui.screens.basket import BasketScreen
@@ -25,12 +28,13 @@ from tui.screens.guide import GuideScreen
 from tui.screens.record import RecordScreen
 from tui.screens.score import ScoreScreen
 from tui.screens.workspace import Workspace
-from tui.state import chips, facts, wishes
+from tui.state import chips, facts, reading, wishes
 from tui.state.basket import Marked, SpanBegun
 from tui.state.facts import Fact
 from tui.state.filters import ChoosingBegun
 from tui.state.model import Ask, Link, View, ViewState
 from tui.state.needs import NeedRecord, NeedTrack
+from tui.state.saved import begun
 from tui.state.store import Store
 from worker.contract.query import parse
 from worker.contract.search import Entry
@@ -42,7 +46,7 @@ _ENDS = (signal.SIGTERM, signal.SIGHUP)
 
 
 class MemoryApp(App[None]):
-    """The terminal app. environ: of its terminal, for the clipboard.
+    """The terminal app. kept: the file of what outlives it. environ: of its terminal, for the clipboard.
 
     open_gateway: makes the gateway of a memory; nothing is asked of it before the first paint.
     """
@@ -56,6 +60,8 @@ class MemoryApp(App[None]):
         look: Look,
         *,
         project: str | None = None,
+        kept: Path | None = None,
+        restore: bool = True,
         environ: Mapping[str, str] | None = None,
         open_gateway: Callable[[Settings], Gateway] = Gateway,
     ) -> None:
@@ -65,11 +71,16 @@ class MemoryApp(App[None]):
         self._open_gateway = open_gateway
         self.asking = Asking(self, open_gateway(settings))
         self.copying = Copying(self, self.asking, Clipboard(environ or {}, self._write))
+        self._wanted_theme = ""
         self._news = 0
         self._queued: int | None = None
         self._flush_waits = False
         self.faults: list[BaseException] = []
         state = ViewState(place=str(settings.database), demo=settings.demo, home=project, ask=Ask(project=project))
+        if kept is not None and restore:
+            saved = kept_file.load(kept)
+            state, self._wanted_theme = begun(state, saved), saved.theme
+        self.keeping = Keeping(self, kept, lambda: self.theme)
         self.store = Store(state)
         self.workspace = Workspace(look, state)
 
@@ -117,7 +128,8 @@ class MemoryApp(App[None]):
         for theme in themes.THEMES:
             self.register_theme(theme)
         if constants.DEFAULT_THEME == "textual-dark":  # none was chosen by TEXTUAL_THEME
-            self.theme = themes.DARK.name
+            known = self._wanted_theme in self.available_themes
+            self.theme = self._wanted_theme if known else themes.DARK.name
         if self.no_color or self.console.color_system in (None, "standard"):
             self.add_class("-few-colours")
         if self._look.glyphs is ASCII:
@@ -130,6 +142,7 @@ class MemoryApp(App[None]):
     async def on_unmount(self) -> None:
         """Leave nothing open."""
         self._free_signals()
+        self.keeping.close()
         await self._gateway.close()
 
     def tell(self, fact: Fact) -> None:
@@ -147,6 +160,8 @@ class MemoryApp(App[None]):
             if isinstance(screen, DrawnScreen):
                 screen.show(state)
         self.asking.changed(before, state)
+        if state.demo is self._settings.demo:
+            self.keeping.changed(state)
 
     def background(self, group: str, work: Callable[P, Awaitable[None]], *args: P.args, **kwargs: P.kwargs) -> None:
         """Work in the background, instead of what was going on in the group.
@@ -182,9 +197,12 @@ class MemoryApp(App[None]):
     async def _link(self) -> None:
         self.tell(facts.Starting())
         fact = await self._gateway.start()
+        if isinstance(fact, facts.Connected) and self.state.awaited is not None:
+            self.tell(await self._gateway.found(self.state.awaited))
         self.tell(fact)
         if isinstance(fact, facts.Failed):
             return
+        self.asking.refill()
         self.tell(await self._gateway.counted())
         async for fact in self._gateway.follow():
             self._heard(fact)
@@ -232,6 +250,10 @@ class MemoryApp(App[None]):
         """Other rows on the screen."""
         self.tell(facts.Viewed(message.first, message.last))
 
+    def on_told(self, message: messages.Told) -> None:
+        """A word about what a widget did."""
+        self.say(message.text)
+
     def on_wanted(self, message: messages.Wanted) -> None:
         """An action of the keymap."""
         self.say("")
@@ -260,6 +282,7 @@ class MemoryApp(App[None]):
         if self.state.shown_key != entry.key:
             self.asking.open_now(NeedRecord(entry, ()))
         self.push_screen(RecordScreen(self._look, self.state))
+        self.tell(reading.Begun())
 
     def _want_swap(self) -> None:
         if self.state.view is View.TIMELINE:
@@ -317,6 +340,7 @@ class MemoryApp(App[None]):
 
     def _want_theme(self) -> None:
         self.theme = themes.LIGHT.name if self.current_theme.dark else themes.DARK.name
+        self.keeping.changed(self.state)
 
     def _want_guide(self) -> None:
         if not isinstance(self.screen, GuideScreen):
@@ -373,7 +397,7 @@ class MemoryApp(App[None]):
 
     def _chosen(self) -> tuple[Entry, ...]:
         """What a copy is of: the record on the whole screen, else all that is marked, else the one at the cursor."""
-        here = (self.state.entry,) if self.state.entry is not None else ()
+        here = (self.state.subject,) if self.state.subject is not None else ()
         if isinstance(self.screen, RecordScreen):
             return here
         return self.state.basket.entries or (() if isinstance(self.screen, BasketScreen) else here)
@@ -394,6 +418,8 @@ class MemoryApp(App[None]):
         """Back to the screen below."""
         if isinstance(self.screen, FilterScreen):
             self.tell(ChoosingBegun(False))
+        elif isinstance(self.screen, RecordScreen):
+            self.tell(reading.Ended())
         self.pop_screen()
 
     def _want_undo(self) -> None:

@@ -8,11 +8,11 @@ import contextlib
 import random
 import threading
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import replace
 from typing import Protocol, TypeVar
 
-from tui.state import chips, facts, filters
+from tui.state import basket, chips, facts, filters, reading
 from tui.state.facts import Fact
 from tui.state.model import PAGE, REACH, Ask, Counts
 from tui.state.needs import NeedList, NeedTrack
@@ -20,7 +20,7 @@ from worker.contract import calls, launch
 from worker.contract.calls import Call
 from worker.contract.errors import Invalid, MemError, NotFound
 from worker.contract.events import StreamEvent
-from worker.contract.records import Record, RecordKey, RecordKind
+from worker.contract.records import Observation, Prompt, Record, RecordKey, RecordKind, Summary, items
 from worker.contract.search import Entry, Mode, SearchPage, SearchQuery, TimelineQuery
 from worker.contract.settings import Settings
 
@@ -29,6 +29,9 @@ R = TypeVar("R")
 _NEWS = {"new_observation", "new_summary", "new_prompt"}
 _KEPT = 64
 """Records held in full."""
+_AT_ONCE = 8
+_BESIDE, _PATHS = 4, 5
+"""Related records of each sort, and files they are looked for by."""
 
 
 class Client(Protocol):
@@ -192,6 +195,58 @@ class Gateway:
             self._records.popitem(last=False)
         return facts.Opened(key, record, entry)
 
+    async def entries(self, keys: Sequence[RecordKey]) -> tuple[Entry, ...]:
+        """Records as lines of a list, those that are gone left out. Errors: ``MemError`` when nobody answers."""
+        found: list[Entry] = []
+        for start in range(0, len(keys), _AT_ONCE):
+            asked = (self._entry(key) for key in keys[start : start + _AT_ONCE])
+            found += [entry for entry in await asyncio.gather(*asked) if entry is not None]
+        return tuple(found)
+
+    async def _entry(self, key: RecordKey) -> Entry | None:
+        query = TimelineQuery(anchor=str(key), depth_before=0, depth_after=0)
+        try:
+            timeline = await self._send(calls.timeline(query))
+        except NotFound:
+            return None
+        return next((entry for entry in timeline.entries if entry.key == key), None)
+
+    async def found(self, key: RecordKey) -> Fact:
+        """A record that was chosen before."""
+        try:
+            entries = await self.entries((key,))
+        except MemError:
+            entries = ()
+        return facts.Found(entries[0] if entries else None)
+
+    async def refilled(self, keys: Sequence[RecordKey]) -> Fact | None:
+        """What was marked before; None if that cannot be told now."""
+        try:
+            return basket.Refilled(await self.entries(keys))
+        except MemError:
+            return None
+
+    async def related(self, entry: Entry, record: Record) -> Fact:
+        """The prompt behind a record, others of its session, others about its files, as far as they are known."""
+        session = (
+            await self._relatives(SearchQuery(text=f'session:"{entry.session}"', limit=60)) if entry.session else ()
+        )
+        asked = (hit for hit in session if hit.kind is RecordKind.PROMPT and hit.prompt_number == entry.prompt_number)
+        prompt = next((hit for hit in asked if hit.key != entry.key), None)
+        beside = [hit for hit in session if hit.key not in (entry.key, prompt.key if prompt is not None else None)]
+        beside.sort(key=lambda hit: abs(hit.created_at_epoch - entry.created_at_epoch))
+        known = {entry.key, *(hit.key for hit in session)}
+        paths = _paths(record)
+        about = await self._relatives(SearchQuery(files=paths, limit=20)) if paths else ()
+        files = tuple(hit for hit in about if hit.key not in known)
+        return reading.Related(entry.key, prompt, tuple(beside[:_BESIDE]), files[:_BESIDE])
+
+    async def _relatives(self, query: SearchQuery) -> tuple[Entry, ...]:
+        try:
+            return (await self._send(calls.search(query))).hits
+        except MemError:
+            return ()
+
     async def tracked(self, need: NeedTrack, depth: int = REACH) -> Fact:
         """The timeline around a record."""
         query = TimelineQuery(anchor=str(need.middle), depth_before=depth, depth_after=depth, project=need.project)
@@ -305,6 +360,18 @@ def _row(pages: dict[int, tuple[Entry, ...]], entry: Entry | None) -> int | None
         ),
         None,
     )
+
+
+def _paths(record: Record) -> tuple[str, ...]:
+    """The first few files of a record: those changed, then those read."""
+    match record:
+        case Observation():
+            columns = (record.files_modified, record.files_read)
+        case Summary():
+            columns = (record.files_edited, record.files_read)
+        case Prompt():
+            return ()
+    return tuple(dict.fromkeys(path for column in columns for path in items(column) if "," not in path))[:_PATHS]
 
 
 def _without(ask: Ask, field: str) -> SearchQuery:

@@ -26,6 +26,7 @@ PAGES = (LIST, PREVIEW, RECORD, GUIDE, SHEET, FILTERS, BASKET)
 class Action:
     """name: what is asked for. keys: Textual's names. places: where they work. label: for the footer. help: a line.
 
+    by_key: each key means another one of its kind; its name is added to what is asked for: `jump#3`.
     at_once: done before the next key is handed on, because it decides who gets that key, or what that key is added to:
     what is typed ahead of a slow line would otherwise end up in the wrong place, or be taken away again.
     """
@@ -36,16 +37,19 @@ class Action:
     label: str
     help: str
     at_once: bool = False
+    by_key: bool = False
 
     @property
     def shown(self) -> str:
         """The keys as a person reads them."""
+        if self.by_key:
+            return f"{self.keys[0]}-{self.keys[-1]}"
         return " ".join(_SHOWN.get(key, key) for key in self.keys)
 
     @property
     def first(self) -> str:
         """The first key as a person reads it."""
-        return _SHOWN.get(self.keys[0], self.keys[0])
+        return self.shown if self.by_key else _SHOWN.get(self.keys[0], self.keys[0])
 
 
 _SHOWN = {
@@ -53,7 +57,7 @@ _SHOWN = {
     "slash": "/", "question_mark": "?", "comma": ",", "full_stop": ".", "up": "Up", "down": "Down",
     "left": "Left", "right": "Right", "pageup": "PgUp", "pagedown": "PgDn", "home": "Home", "end": "End",
     "space": "Space", "f1": "F1", "left_square_bracket": "[", "right_square_bracket": "]", "plus": "+",
-    "equals_sign": "=", "minus": "-",
+    "equals_sign": "=", "less_than_sign": "<", "greater_than_sign": ">", "minus": "-",
 }  # fmt: skip
 
 KEYMAP = (
@@ -79,6 +83,18 @@ KEYMAP = (
         "order", ("O",), (LIST, PREVIEW), "order", "best or newest first, oldest, most to read, most work, best ratio"
     ),
     Action("score", ("c",), (LIST, PREVIEW, RECORD), "score", "the score card: why a hit is here, rank by rank"),
+    Action("next_hit", ("n",), (PREVIEW, RECORD), "next match", "in the record, to the next match of the words"),
+    Action("last_hit", ("N",), (PREVIEW, RECORD), "match before", "to the one before"),
+    Action(
+        "jump",
+        tuple("123456789"),
+        (RECORD,),
+        "related",
+        "in the record, to the related record of that number",
+        by_key=True,
+    ),
+    Action("go_back", ("less_than_sign",), (RECORD,), "jump back", "back to where the jump came from"),
+    Action("go_on", ("greater_than_sign",), (RECORD,), "and on", "on again"),
     Action("mark", ("space",), (LIST, PREVIEW, RECORD), "mark", "mark the record for the basket, or unmark it"),
     Action("span", ("v",), (LIST, PREVIEW), "range", "mark from here to there: v, go there, v again; Esc gives up"),
     Action("last_mark", ("left_square_bracket",), (LIST, PREVIEW), "mark before", "to the mark before"),
@@ -98,6 +114,8 @@ KEYMAP = (
     Action("demo", ("d",), (LIST, PREVIEW), "demo", "the demo memory, while yours is empty, and back"),
     Action("pane", ("tab",), (BOX, LIST, PREVIEW), "pane", "next pane", at_once=True),
     Action("pane_back", ("shift+tab",), (BOX, LIST, PREVIEW), "pane", "the one before", at_once=True),
+    Action("wider", ("plus", "equals_sign"), (LIST, PREVIEW), "preview", "a larger preview"),
+    Action("slimmer", ("minus",), (LIST, PREVIEW), "preview", "a smaller one, then none"),
     Action("theme", ("T",), (LIST, PREVIEW), "light or dark", "dark or light colours"),
     Action("guide", ("question_mark", "f1"), (LIST, PREVIEW, RECORD, BASKET, FILTERS), "keys", "this help"),
     Action(
@@ -134,7 +152,7 @@ GROUPS = (
         ),
     ),
     ("Move", (("down", "up"), ("page_down", "page_up"), ("top",), ("bottom",), ("pane", "pane_back"))),
-    ("Read", (("open",), ("swap",), ("earlier", "later"))),
+    ("Read", (("open",), ("swap",), ("earlier", "later"), ("next_hit", "last_hit"), ("jump",), ("go_back", "go_on"))),
     (
         "Mark and copy",
         (
@@ -150,7 +168,7 @@ GROUPS = (
             ("copy_ids", "copy_text"),
         ),
     ),
-    ("Rest", (("refresh",), ("demo",), ("theme",), ("guide",), ("back",), ("undo",), ("quit",))),
+    ("Rest", (("refresh",), ("demo",), ("wider", "slimmer"), ("theme",), ("guide",), ("back",), ("undo",), ("quit",))),
 )
 """The help screen's order; actions side by side share a line."""
 
@@ -188,11 +206,15 @@ def footer(place: str, state: ViewState) -> list[tuple[str, str]]:
     if place == SHEET:
         return _pairs(("down", "down"), ("up", "up"), ("back", "close"))
     if place == RECORD:
+        hits = [("next_hit", "match")] if state.answered is not None and not state.answered.bare else []
+        jumps = (
+            [("go_back", "jump back")] if state.reading.back else [("jump", "related")] if state.reading.related else []
+        )
         in_time = state.view is View.TIMELINE or state.ask.newest_first or state.ask.oldest_first
         steps = ("earlier", "later") if in_time else ("previous hit", "next hit")
         return _pairs(
-            ("back", "back"), ("down", "down"), ("page_down", "page"), ("earlier", steps[0]), ("later", steps[1]),
-            ("guide", "keys"),
+            ("page_down", "page"), ("earlier", steps[0]), ("later", steps[1]), *hits, *jumps, ("mark", "mark"),
+            ("guide", "keys"), ("back", "back"),
         )  # fmt: skip
     if place == BOX:
         return [("Enter", "to the hits"), ("Esc", "clear" if state.ask.text else "leave"), ("Tab", "next pane")]

@@ -12,6 +12,14 @@ class Wanted(Message):
         self.place = place
 
 
+class Told(Message):
+    """A word for the bottom line, about what a widget did by itself."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.text = text
+
+
 class Typed(Message):
     """The search box holds another text. full: and there is no room for more. left: for the hits."""
 

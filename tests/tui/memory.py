@@ -208,6 +208,7 @@ class Memory:
         kinds = params.get("kind", "").split(",") if params.get("kind") else []
         since = max(int(params.get("dateStart", 0)), said.since_epoch_ms or 0)
         until = min(int(params.get("dateEnd", 2**53)), said.until_epoch_ms or 2**53)
+        files = (*said.files, *filter(None, params.get("files", "").split(",")))
         found = [
             record
             for record in self.records
@@ -218,7 +219,7 @@ class Memory:
             and (not said.projects or record.project in said.projects)
             and (not said.concepts or {*said.concepts} & {*items(getattr(record, "concepts", None))})
             and (not said.sessions or _known(record)["session"] in said.sessions)
-            and (not said.files or any(file in path for path in _files(record) for file in said.files))
+            and (not files or any(file in path for path in _files(record) for file in files))
             and all(word in self._texts[key_of(record)] for word in words)
         ]
         return _in_order(found, params.get("orderBy", ""))

@@ -28,7 +28,7 @@ SETTINGS = Settings(Path("/memory"), "127.0.0.1", 45999)
 
 
 class FakeClient:
-    """Answers from a memory. failure: raised instead of an answer.
+    """Answers from a memory. failure: raised instead of an answer. gate: observations in full wait for it.
 
     hold: answers wait for it, by the words asked for; `phase two`: what follows the hits by words.
     """
@@ -37,6 +37,7 @@ class FakeClient:
         self.memory = memory
         self.hold: dict[str, asyncio.Event] = {}
         self.failure: MemError | None = None
+        self.gate: asyncio.Event | None = None
         self.stream: asyncio.Queue[StreamEvent | MemError | None] = asyncio.Queue()
         self.followed: list[int | None] = []
         self.closed = False
@@ -48,6 +49,8 @@ class FakeClient:
         late = call.path == calls.SEARCH and "mode" not in params and params.get("query") and "phase two" in self.hold
         if (gate := self.hold.get("phase two" if late else params.get("query", ""))) is not None:
             await gate.wait()
+        if self.gate is not None and call.path.startswith(calls.OBSERVATION.split("{")[0]):
+            await self.gate.wait()
         await asyncio.sleep(0)
         if self.failure is not None:
             raise self.failure
@@ -82,6 +85,7 @@ class Stage:
         ensure: Callable[[Settings], object] = lambda settings: None,
         demo_records: Sequence[Record] = (),
         started: bool = True,
+        kept: Path | None = None,
     ) -> None:
         self.memory = Memory(list(farm() if records is None else records))
         self.demo_memory = Memory(list(demo_records))
@@ -95,6 +99,7 @@ class Stage:
         self.home = Path(self._home.name)
         self.app = MemoryApp(
             SETTINGS, Look(glyphs, lambda: NOW_MS, dt.UTC), project=project, open_gateway=self._open,
+            kept=kept,
             environ={"HOME": self._home.name, "TERM": "linux"},
         )  # fmt: skip
 

@@ -4,8 +4,9 @@ from collections.abc import Iterator
 
 from tui.cells import fit
 from tui.cells.clean import one_line, safe
-from tui.cells.look import Look, full
+from tui.cells.look import Look, full, short
 from tui.cells.marks import mark, worth
+from tui.state.reading import JUMPS, Reading
 from worker.contract.records import Observation, Prompt, Record, Summary, items, key_of
 from worker.contract.search import Entry
 from worker.contract.tokens import estimate_tokens
@@ -29,6 +30,30 @@ def lines(record: Record, entry: Entry | None, room: int, lk: Look, *, brief: bo
     room = min(room, READABLE)
     body = _body(record, lk, brief)
     return [*_top(record, entry, room, lk), *(line for block in body for line in _block(block, room, lk))]
+
+
+def related(reading: Reading, room: int, lk: Look) -> list[Line]:
+    """What is related to the record, each with the digit that jumps to it."""
+    room = min(room, READABLE)
+    groups = (
+        ("Asked for in", (reading.prompt,) if reading.prompt is not None else ()),
+        ("Same session", reading.session),
+        ("Same files", reading.files),
+    )
+    out: list[Line] = []
+    number = 0
+    for label, entries in groups:
+        shown = entries[: JUMPS - number]
+        if shown:
+            out += [[], [("label", label)]]
+        for entry in shown:
+            number += 1
+            sign = mark(entry.type, lk.glyphs)
+            after = f" {short(lk, entry.created_at_epoch)}"
+            lead = f"{number}  {fit.right(str(entry.key), 6)} "
+            title = fit.left(one_line(entry.title), max(room - fit.width(lead + after) - 2, 4), lk.glyphs.ellipsis)
+            out.append([("chip", lead), (sign.role, f"{sign.letter} "), ("text", title), ("meta", after)])
+    return out
 
 
 def trouble(text: str, room: int) -> list[Line]:

@@ -8,7 +8,7 @@ from tui.gateway import Gateway
 from tui.state import facts
 from tui.state.facts import Fact
 from tui.state.model import ViewState
-from tui.state.needs import NeedList, NeedOffer, NeedPages, NeedRecord, NeedTrack, missing_pages, needs
+from tui.state.needs import NeedList, NeedOffer, NeedPages, NeedRecord, NeedRelated, NeedTrack, missing_pages, needs
 
 PAUSE_S = 0.07
 """Typing, and a moving cursor, rest this long before the worker is asked."""
@@ -37,6 +37,8 @@ class Asking:
                     self._desk.background("preview", self._preview, need)
                 case NeedTrack():
                     self.track(need)
+                case NeedRelated():
+                    self._desk.background("related", self._related, need)
                 case NeedOffer():
                     self._desk.background("offer", self._offer, need)
 
@@ -47,6 +49,16 @@ class Asking:
     def track(self, need: NeedTrack) -> None:
         """Read the timeline around a record."""
         self._desk.background("track", self._track, need)
+
+    def refill(self) -> None:
+        """Read what was in the basket when the app was last open."""
+        if self._desk.state.basket.awaited:
+            self._desk.background("refill", self._refill)
+
+    async def _refill(self) -> None:
+        fact = await self.gateway.refilled(self._desk.state.basket.awaited)
+        if fact is not None:
+            self._desk.tell(fact)
 
     def count(self) -> None:
         """Read how much there is."""
@@ -105,6 +117,11 @@ class Asking:
 
     async def _track(self, need: NeedTrack) -> None:
         self._desk.tell(await self.gateway.tracked(need))
+
+    async def _related(self, need: NeedRelated) -> None:
+        record = self._desk.state.shown
+        if record is not None and self._desk.state.shown_key == need.entry.key:
+            self._desk.tell(await self.gateway.related(need.entry, record))
 
     async def _offer(self, need: NeedOffer) -> None:
         self._desk.tell(await self.gateway.offered(need.ask))

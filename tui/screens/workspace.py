@@ -11,7 +11,7 @@ from tui import keymap, messages
 from tui.cells import row, words
 from tui.cells.look import Look
 from tui.screens.drawn import DrawnScreen
-from tui.state.model import View, ViewState
+from tui.state.model import SPLITS, View, ViewState
 from tui.widgets.banner import Banner
 from tui.widgets.empty_note import EmptyNote
 from tui.widgets.header_line import HeaderLine
@@ -38,7 +38,7 @@ class Workspace(DrawnScreen):
         glyphs = look.glyphs
         self._dot = glyphs.dot
         self.header = HeaderLine(glyphs)
-        self.search = SearchBar(glyphs)
+        self.search = SearchBar(glyphs, state.ask.text)
         self.histogram = Histogram(look)
         self.banner = Banner()
         self.head = ListHead()
@@ -69,6 +69,8 @@ class Workspace(DrawnScreen):
         self.histogram.show(state)
         self._draw_place()
         self.set_class(self.note.needed, "-noted")
+        for split in SPLITS:
+            self.set_class(state.split == split, f"-split{split}")
         self.hits.show(state)
         self._show_head()
         self.preview.show(state)

@@ -16,13 +16,15 @@ MOST_TOKENS = 200_000
 class Basket:
     """entries: in the order they were marked. dropped: what was in it before the last removal, for undo.
 
-    span_from: the record at which a range was begun, None while there is none.
+    span_from: the record at which a range was begun, None while there is none. awaited: marked when the app was last
+    open, and not read yet.
     """
 
     entries: tuple[Entry, ...] = ()
     budget_tokens: int = BUDGET_TOKENS
     dropped: tuple[Entry, ...] = ()
     span_from: RecordKey | None = None
+    awaited: tuple[RecordKey, ...] = ()
 
     def has(self, key: RecordKey) -> bool:
         """Whether a record is marked."""
@@ -87,7 +89,14 @@ class Budgeted:
     by_tokens: int
 
 
-BasketFact = Marked | SpanBegun | SpanMarked | Emptied | Restored | Budgeted
+@dataclass(frozen=True, slots=True)
+class Refilled:
+    """What was marked when the app was last open, as far as it is still there."""
+
+    entries: tuple[Entry, ...]
+
+
+BasketFact = Refilled | Marked | SpanBegun | SpanMarked | Emptied | Restored | Budgeted
 
 
 def after(basket: Basket, fact: BasketFact) -> Basket:
@@ -103,8 +112,11 @@ def after(basket: Basket, fact: BasketFact) -> Basket:
         case SpanMarked(entries):
             fresh = tuple(entry for entry in entries if not basket.has(entry.key))
             return replace(basket, entries=(*basket.entries, *fresh), span_from=None)
+        case Refilled(entries):
+            old = tuple(entry for entry in entries if not basket.has(entry.key))
+            return replace(basket, entries=(*old, *basket.entries), awaited=())
         case Emptied():
-            return replace(basket, entries=(), dropped=basket.entries or basket.dropped, span_from=None)
+            return replace(basket, awaited=(), entries=(), dropped=basket.entries or basket.dropped, span_from=None)
         case Restored():
             return replace(basket, entries=basket.dropped, dropped=()) if basket.dropped else basket
         case Budgeted(by_tokens):

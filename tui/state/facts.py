@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from tui.state.basket import BasketFact
 from tui.state.filters import FilterFact
 from tui.state.model import Counts
+from tui.state.reading import ReadingFact
 from worker.contract.records import Record, RecordKey, RecordKind
 from worker.contract.search import Entry, Facets, Order, SearchPage, Timeline
 
@@ -203,6 +204,20 @@ class ListChosen:
 
 
 @dataclass(frozen=True, slots=True)
+class Found:
+    """The record that was chosen when the app was last open; None: it is gone."""
+
+    entry: Entry | None
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """More or less of the screen for the preview."""
+
+    by: int
+
+
+@dataclass(frozen=True, slots=True)
 class Said:
     """A word to the person, until the next key."""
 
@@ -221,4 +236,5 @@ Fact = (
     Starting | Connected | Failed | StreamOpen | StreamLost | Resync | News | Counted | Listed | Paged | ListFailed
     | StillWaiting | Faceted | Opened | OpenFailed | Tracked | TrackFailed | Typed | Scoped | Sorted | Ordered
     | Refreshed | Moved | Viewed | ListChosen | Said | Switched | FilterFact | BasketFact
+    | ReadingFact | Found | Split
 )  # fmt: skip

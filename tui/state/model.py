@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from tui.state.basket import Basket
 from tui.state.chips import words
 from tui.state.filters import Choosing
+from tui.state.reading import Reading
 from worker.contract.records import Record, RecordKey, RecordKind
 from worker.contract.search import Entry, Facets, Order
 
@@ -14,6 +15,8 @@ PAGE = 100
 """Rows in one request: some 40 kB, 10 ms."""
 PAGES_KEPT = 12
 """Pages held at once; those farthest from the cursor go first."""
+SPLITS = (-2, -1, 0, 1)
+"""How much of the screen the preview has: none, little, as the screen suggests, most of it."""
 REACH = 60
 """Entries asked for on each side of the timeline's middle."""
 
@@ -131,6 +134,7 @@ class ViewState:
     new answer keeps the cursor on. viewed: first and last row on the screen. notice: said until the next key.
     merging: the rows were found by words alone, and those found by meaning are on their way. meaning_off: there is no
     search by meaning here, so that nobody waits for it.
+    awaited: the record chosen when the app was last open, until it is found. split: of ``SPLITS``.
     home: the project given at the start, for the scope key. visiting: the demo was opened from one's own memory, which
     can be gone back to.
     """
@@ -171,6 +175,9 @@ class ViewState:
     notice: str = ""
     choosing: Choosing = Choosing()
     basket: Basket = Basket()
+    reading: Reading = Reading()
+    awaited: RecordKey | None = None
+    split: int = 0
 
     @property
     def entry(self) -> Entry | None:
@@ -179,6 +186,11 @@ class ViewState:
             entries = self.track.entries
             return entries[self.track.cursor] if self.track.cursor < len(entries) else None
         return self.rows.at(self.cursor)
+
+    @property
+    def subject(self) -> Entry | None:
+        """The entry whose record is shown: that under the cursor, or one jumped to from there."""
+        return self.reading.entry if self.reading.entry is not None else self.entry
 
     @property
     def here(self) -> int:

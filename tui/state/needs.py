@@ -57,7 +57,14 @@ class NeedOffer:
     ask: Ask
 
 
-Need = NeedList | NeedPages | NeedRecord | NeedTrack | NeedOffer
+@dataclass(frozen=True, slots=True)
+class NeedRelated:
+    """What is related to the record on the whole screen."""
+
+    entry: Entry
+
+
+Need = NeedRelated | NeedList | NeedPages | NeedRecord | NeedTrack | NeedOffer
 
 
 def needs(old: ViewState, new: ViewState) -> list[Need]:
@@ -72,9 +79,13 @@ def needs(old: ViewState, new: ViewState) -> list[Need]:
         wanted.append(NeedPages())
     # A new answer asks for the record too: the record may have changed, and if not it is at hand.
     answered = old.waiting and not new.waiting
-    moved = old.entry is None or new.entry is None or old.entry.key != new.entry.key or old.view != new.view
-    if new.entry is not None and (moved or answered):
-        wanted.append(NeedRecord(new.entry, neighbours(new)))
+    moved = _key(old.subject) != _key(new.subject) or old.view != new.view
+    if new.subject is not None and (moved or answered):
+        wanted.append(NeedRecord(new.subject, neighbours(new)))
+    shown = new.subject is not None and new.shown_key == new.subject.key and new.shown is not None
+    begun = not old.reading.open or old.shown_key != new.shown_key
+    if new.reading.open and begun and new.subject is not None and shown:
+        wanted.append(NeedRelated(new.subject))
     track = new.track if new.view is View.TIMELINE else None
     if track is not None and new.entry is not None and answered:
         wanted.append(NeedTrack(track.anchor, new.entry.key, new.ask.project))
@@ -87,6 +98,10 @@ def needs(old: ViewState, new: ViewState) -> list[Need]:
     if begun or (new.choosing.open and answered):
         wanted.append(NeedOffer(new.ask))
     return wanted
+
+
+def _key(entry: Entry | None) -> RecordKey | None:
+    return entry.key if entry is not None else None
 
 
 def missing_pages(state: ViewState) -> list[int]:

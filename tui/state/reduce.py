@@ -3,9 +3,9 @@
 from dataclasses import replace
 from typing import assert_never
 
-from tui.state import basket, facts, filters
+from tui.state import basket, facts, filters, reading
 from tui.state.facts import Fact
-from tui.state.model import PAGE, PAGES_KEPT, Ask, Link, Rows, Track, View, ViewState
+from tui.state.model import PAGE, PAGES_KEPT, SPLITS, Ask, Link, Rows, Track, View, ViewState
 from worker.contract.records import RecordKey
 from worker.contract.search import Degraded, Entry
 
@@ -23,8 +23,13 @@ def reduce(state: ViewState, fact: Fact) -> ViewState:
             return _looked(state, fact)
         case filters.ChoosingBegun() | filters.Offered() | filters.OfferFailed():
             return replace(state, choosing=filters.after(state.choosing, fact))
+        case facts.Found(entry):
+            return replace(state, held=entry if state.held is None else state.held, awaited=None)
+        case facts.Split(by):
+            return replace(state, split=max(SPLITS[0], min(state.split + by, SPLITS[-1])), notice="")
         case (
             basket.Marked()
+            | basket.Refilled()
             | basket.SpanBegun()
             | basket.SpanMarked()
             | basket.Emptied()
@@ -32,6 +37,15 @@ def reduce(state: ViewState, fact: Fact) -> ViewState:
             | basket.Budgeted()
         ):
             return replace(state, basket=basket.after(state.basket, fact))
+        case (
+            reading.Begun()
+            | reading.Ended()
+            | reading.Jumped()
+            | reading.WentBack()
+            | reading.WentOn()
+            | reading.Related()
+        ):
+            return replace(state, reading=reading.after(state.reading, fact), notice="")
         case _:
             return _linked(state, fact)
 
@@ -156,7 +170,7 @@ def _listed(state: ViewState, fact: facts.Listed, rows: Rows) -> ViewState:
 def _looked(state: ViewState, fact: facts.Opened | facts.OpenFailed | facts.Tracked | facts.TrackFailed) -> ViewState:
     match fact:
         case facts.Opened(key, record, entry):
-            if state.entry is not None and state.entry.key != key:
+            if state.subject is not None and state.subject.key != key:
                 return state
             return replace(state, shown=record, shown_key=key, shown_entry=entry, shown_failed="")
         case facts.OpenFailed(key, reason):
@@ -219,5 +233,7 @@ def _moved(state: ViewState, fact: facts.Moved) -> ViewState:
     wanted = here + fact.by if fact.to is None else (count - 1 if fact.to < 0 else fact.to)
     there = max(0, min(wanted, count - 1))
     if timeline is not None:
-        return replace(state, track=replace(timeline, cursor=there), notice="")
-    return replace(state, cursor=there, held=state.rows.at(there), notice="")
+        state = replace(state, track=replace(timeline, cursor=there))
+    else:
+        state = replace(state, cursor=there, held=state.rows.at(there), awaited=None)
+    return replace(state, reading=reading.stepped(state.reading), notice="")

@@ -1,6 +1,6 @@
 """Pure: (state, action of the keymap) → fact, where the state alone decides: steps, scope, kinds, or why not."""
 
-from tui.state import basket, facts
+from tui.state import basket, facts, reading
 from tui.state.facts import Fact
 from tui.state.model import View, ViewState
 from worker.contract.records import RecordKind
@@ -21,7 +21,11 @@ def fulfilled(state: ViewState, action: str, *, whole_record: bool) -> Fact | No
 
     whole_record: a record fills the screen, so that stepping goes to its neighbour in the list, whatever the order.
     """
+    if action.startswith("jump#"):
+        return _jump(state, int(action.removeprefix("jump#")))
     match action:
+        case "go_back" | "go_on":
+            return _way(state, action)
         case "leave_box":
             return facts.Said("no hits to go to; Esc empties the box")
         case "top":
@@ -36,14 +40,35 @@ def fulfilled(state: ViewState, action: str, *, whole_record: bool) -> Fact | No
             return facts.Sorted(KINDS[(KINDS.index(state.ask.kinds) + 1) % len(KINDS)])
         case "order":
             return _order(state)
+        case "wider" | "slimmer":
+            return facts.Split(1 if action == "wider" else -1)
         case "mark" | "span" | "next_mark" | "last_mark" | "empty" | "restore" | "more" | "less":
             return _marked(state, action)
     return None
 
 
+def _jump(state: ViewState, number: int) -> Fact:
+    """To the related record with this number."""
+    way, here = state.reading, state.subject
+    fits = here is not None and way.related_to == here.key
+    if here is None or not fits or number > len(way.related):
+        return facts.Said(f"no related record {number} here")
+    return reading.Jumped(here, way.related[number - 1])
+
+
+def _way(state: ViewState, action: str) -> Fact:
+    """Back along the jumps, or on again."""
+    here = state.subject
+    if here is not None and action == "go_back" and state.reading.back:
+        return reading.WentBack(here)
+    if here is not None and action == "go_on" and state.reading.on:
+        return reading.WentOn(here)
+    return facts.Said("no jump to go back to" if action == "go_back" else "no jump to go on to")
+
+
 def _marked(state: ViewState, action: str) -> Fact:
     """What an action of the basket makes known."""
-    entry, marks = state.entry, state.basket
+    entry, marks = state.subject, state.basket
     match action:
         case "empty" if not marks.entries:
             return facts.Said("the basket is empty")

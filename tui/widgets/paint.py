@@ -29,10 +29,16 @@ def bindings(place: str) -> list[BindingType]:
     unknown = [key for key in string.ascii_letters + string.digits if key not in known]
     lost = Binding(",".join(unknown), "act('unknown')", "", id=f"{place}.unknown", show=False)
     made: list[BindingType] = [] if place == keymap.BOX else [lost]
+    made += [
+        Binding(key, f"act('{action.name}#{key}')", action.label, id=f"{place}.{action.name}.{key}", show=False)
+        for action in keymap.at(place)
+        if action.by_key
+        for key in action.keys
+    ]
     return made + [
         Binding(",".join(action.keys), f"act('{action.name}')", action.label, id=f"{place}.{action.name}", show=False)
         for action in keymap.at(place)
-        if not action.at_once
+        if not action.at_once and not action.by_key
     ]
 
 

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from textual.strip import Strip
 
-from tui import keymap
+from tui import keymap, messages
 from tui.cells import page
 from tui.cells.look import Look
 from tui.cells.marks import ROLES
@@ -23,7 +23,7 @@ class RecordView(Paper):
     PLACE = keymap.PREVIEW
     PREFIX = "record-view"
     BINDINGS = bindings(keymap.PREVIEW)
-    COMPONENT_CLASSES: ClassVar[set[str]] = components("record-view", "match", *page.ROLES, *ROLES)
+    COMPONENT_CLASSES: ClassVar[set[str]] = components("record-view", "match", "found", *page.ROLES, *ROLES)
     BRIEF: ClassVar[bool] = True
 
     def __init__(self, look: Look, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
@@ -31,13 +31,17 @@ class RecordView(Paper):
         self._look = look
         self._state = ViewState()
         self._words: re.Pattern[str] | None = None
+        self._own = 0  # lines of the record, before those of what is related to it
+        self._hit: int | None = None
 
     def show(self, state: ViewState) -> None:
         """Show this state's record, from its beginning if it is another one."""
         before, self._state = self._state, state
-        if (before.shown, before.shown_key, before.answered) == (state.shown, state.shown_key, state.answered):
+        same = (before.shown, before.shown_key, before.answered) == (state.shown, state.shown_key, state.answered)
+        if same and (self.BRIEF or before.reading is state.reading):
             return
         if before.shown_key != state.shown_key:
+            self._hit = None
             self.scroll_to(y=0, animate=False, force=True, immediate=True)
         self._lay_out()
 
@@ -45,7 +49,31 @@ class RecordView(Paper):
         """One line on the screen, what was looked for marked."""
         line = y + self.scroll_offset.y
         pieces = self._lines[line] if line < len(self._lines) else []
-        return self.paint(marked(pieces, self._words, _MARKED), self.scrollable_content_region.width)
+        under = self.get_component_rich_style("record-view--found", partial=True) if line == self._hit else None
+        return self.paint(marked(pieces, self._words, _MARKED), self.scrollable_content_region.width, under)
+
+    def do_next_hit(self) -> None:
+        """To the next line with a match."""
+        self._go_to_hit(1)
+
+    def do_last_hit(self) -> None:
+        """To the one before."""
+        self._go_to_hit(-1)
+
+    def _go_to_hit(self, way: int) -> None:
+        if self._words is None:
+            self.post_message(messages.Told("no words were searched for; / searches"))
+            return
+        hits = [number for number, line in enumerate(self._lines[: self._own]) if _has(line, self._words)]
+        if not hits:
+            self.post_message(messages.Told("no match in this record's own text"))
+            return
+        here = hits.index(self._hit) if self._hit in hits else (-1 if way > 0 else 0)
+        self._hit = hits[(here + way) % len(hits)]
+        self.post_message(messages.Told(f"line {hits.index(self._hit) + 1} of {len(hits)} with a match"))
+        top = max(0, min(self._hit - self.size.height // 3, len(self._lines) - self.size.height))
+        self.scroll_to(y=top, animate=False, force=True, immediate=True)
+        self.refresh()
 
     def on_resize(self) -> None:
         """Lines break elsewhere."""
@@ -59,9 +87,17 @@ class RecordView(Paper):
         asked = state.answered
         self._words = pattern(asked.text, state.shown_entry) if asked is not None and not asked.bare else None
         if state.shown is not None:
-            self.write(page.lines(state.shown, state.shown_entry, self.room, self._look, brief=self.BRIEF))
+            lines = page.lines(state.shown, state.shown_entry, self.room, self._look, brief=self.BRIEF)
+            self._own = len(lines)
+            if not self.BRIEF and state.reading.related_to == state.shown_key:
+                lines += page.related(state.reading, self.room, self._look)
+            self.write(lines)
         else:
             self.write(page.trouble(state.shown_failed, self.room) if state.shown_failed else [])
+
+
+def _has(line: page.Line, words: re.Pattern[str]) -> bool:
+    return any(role in _MARKED and words.search(text) for role, text in line)
 
 
 class FullRecord(RecordView):

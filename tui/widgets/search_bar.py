@@ -136,12 +136,13 @@ class Found(Line):
 class SearchBar(Horizontal):
     """A sign, the box, and what was found."""
 
-    def __init__(self, glyphs: Glyphs, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
+    def __init__(self, glyphs: Glyphs, text: str = "", *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
         super().__init__(id=id)
         self._glyphs = glyphs
         self._sign = Sign()
         self._found = Found()
         self._state = ViewState()
+        self._text = text
         self.box = SearchBox(
             placeholder="Search memory", compact=True, select_on_focus=False, id="box", max_length=MOST
         )
@@ -154,7 +155,8 @@ class SearchBar(Horizontal):
         yield self._found
 
     def on_mount(self) -> None:
-        """Draw the sign."""
+        """Draw the sign, and put in what is searched for from the beginning."""
+        self.box.value = self._text
         self._sign.draw([[("text", self._glyphs.prompt)]])
 
     def on_input_changed(self, event: Input.Changed) -> None:

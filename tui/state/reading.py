@@ -1,0 +1,103 @@
+"""Pure: a record on the whole screen: what is related to it, and the way from one to the next and back."""
+
+from dataclasses import dataclass, replace
+
+from worker.contract.records import RecordKey
+from worker.contract.search import Entry
+
+JUMPS = 9
+"""As many as there are digits to jump by."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """open: a record fills the screen. entry: the one jumped to; None: that of the list's cursor.
+
+    back, on: where the way came from and where it was gone back from, the nearest last and first.
+    related_to: whose relatives these are. prompt: what was asked when it was found out. session, files: records of the
+    same session, and about the same files.
+    """
+
+    open: bool = False
+    entry: Entry | None = None
+    back: tuple[Entry, ...] = ()
+    on: tuple[Entry, ...] = ()
+    related_to: RecordKey | None = None
+    prompt: Entry | None = None
+    session: tuple[Entry, ...] = ()
+    files: tuple[Entry, ...] = ()
+
+    @property
+    def related(self) -> tuple[Entry, ...]:
+        """All of them in the order of their numbers."""
+        first = (self.prompt,) if self.prompt is not None else ()
+        return (*first, *self.session, *self.files)[:JUMPS]
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A record fills the screen."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """Back to the list."""
+
+
+@dataclass(frozen=True, slots=True)
+class Jumped:
+    """From one record to a related one."""
+
+    here: Entry
+    to: Entry
+
+
+@dataclass(frozen=True, slots=True)
+class WentBack:
+    """To where the last jump came from."""
+
+    here: Entry
+
+
+@dataclass(frozen=True, slots=True)
+class WentOn:
+    """To where it was gone back from."""
+
+    here: Entry
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """What is related to a record."""
+
+    key: RecordKey
+    prompt: Entry | None
+    session: tuple[Entry, ...]
+    files: tuple[Entry, ...]
+
+
+ReadingFact = Begun | Ended | Jumped | WentBack | WentOn | Related
+
+
+def after(reading: Reading, fact: ReadingFact) -> Reading:
+    """The reading after a fact."""
+    match fact:
+        case Begun():
+            return Reading(open=True)
+        case Ended():
+            return Reading()
+        case Jumped(here, to):
+            return replace(reading, entry=to, back=(*reading.back, here), on=())
+        case WentBack(here) if reading.back:
+            return replace(reading, entry=reading.back[-1], back=reading.back[:-1], on=(here, *reading.on))
+        case WentOn(here) if reading.on:
+            return replace(reading, entry=reading.on[0], back=(*reading.back, here), on=reading.on[1:])
+        case Related(key, prompt, session, files):
+            return replace(reading, related_to=key, prompt=prompt, session=session, files=files)
+        case _:
+            return reading
+
+
+def stepped(reading: Reading) -> Reading:
+    """The list's cursor moved: its record is read now."""
+    return replace(reading, entry=None) if reading.entry is not None else reading

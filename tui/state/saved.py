@@ -1,0 +1,62 @@
+"""Pure: what of the state outlives the app: the query and keys, never a text that is remembered."""
+
+from dataclasses import replace
+
+import msgspec
+
+from tui.state.basket import BUDGET_TOKENS, MOST_TOKENS, STEP_TOKENS, Basket
+from tui.state.model import SPLITS, Ask, ViewState
+from tui.state.wishes import KINDS
+from worker.contract.records import RecordKind, parse_key
+from worker.contract.search import Order
+
+_MOST_KEYS = 200
+"""Marks kept: each is asked for at the next start."""
+
+
+class Saved(msgspec.Struct, frozen=True, kw_only=True):
+    """Keys are texts: `4821`, `S14`. selected: empty where nobody chose a record. theme: empty for the default."""
+
+    text: str = ""
+    project: str | None = None
+    kinds: tuple[str, ...] = ()
+    order: str = "relevance"
+    selected: str = ""
+    basket: tuple[str, ...] = ()
+    budget_tokens: int = BUDGET_TOKENS
+    split: int = 0
+    theme: str = ""
+
+
+def of(state: ViewState, theme: str) -> Saved:
+    """What there is to keep of a state."""
+    marked = [*state.basket.awaited, *(entry.key for entry in state.basket.entries)]
+    chosen = state.held.key if state.held is not None else state.awaited
+    return Saved(
+        text=state.ask.text,
+        project=state.ask.project,
+        kinds=tuple(kind.value for kind in state.ask.kinds),
+        order=state.ask.order.value,
+        selected=str(chosen) if chosen is not None else "",
+        basket=tuple(str(key) for key in marked[:_MOST_KEYS]),
+        budget_tokens=state.basket.budget_tokens,
+        split=state.split,
+        theme=theme,
+    )
+
+
+def begun(state: ViewState, saved: Saved) -> ViewState:
+    """A state to begin with; whatever in the file makes no sense is left out."""
+    kinds = tuple(RecordKind(kind) for kind in saved.kinds if kind in {*RecordKind})
+    order = Order(saved.order) if saved.order in {*Order} else Order.RELEVANCE
+    project = state.ask.project if state.ask.project is not None else saved.project
+    keys = tuple(key for text in saved.basket[:_MOST_KEYS] if (key := parse_key(text)) is not None)
+    ask = Ask(text=saved.text, project=project, kinds=kinds if kinds in KINDS else (), order=order, final=True)
+    budget = max(STEP_TOKENS, min(saved.budget_tokens, MOST_TOKENS))
+    return replace(
+        state,
+        ask=ask,
+        basket=Basket(budget_tokens=budget, awaited=keys),
+        awaited=parse_key(saved.selected),
+        split=saved.split if saved.split in SPLITS else 0,
+    )
