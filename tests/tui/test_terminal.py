@@ -74,6 +74,23 @@ def test_readable_silent_and_thrifty(term: dict[str, str]) -> None:
         assert terminal.process.wait(10) == 0
 
 
+def test_hits_and_a_growing_range_are_thrifty_too() -> None:
+    with running() as terminal:
+        terminal.send("/cache")
+        terminal.until(lambda text: "hits · words" in text)
+        terminal.send("\r")
+        terminal.until(lambda text: "q quit" in text)
+        terminal.read(quiet_s=0.5)
+        for keys in ("", "v"):
+            terminal.send(keys or "j")
+            terminal.read(quiet_s=0.5)
+            steps = []
+            for _ in range(3):  # a longer walk would scroll the list
+                terminal.send("j")
+                steps.append(len(terminal.read(quiet_s=0.04)))
+            assert sorted(steps)[1] <= 600, (keys, steps)
+
+
 def _is_legible(terminal: Terminal) -> None:
     """No text in its own background's colour, and the cursor's line told apart without colour names."""
     for number, line in enumerate(terminal.text.splitlines()):

@@ -52,7 +52,7 @@ class ResultList(ScrollView, Acts, Painter, can_focus=True):
             if before.basket is not state.basket:
                 self._remark(before)
             elif state.basket.span_from is not None and before.here != state.here:
-                self.refresh()
+                self._repaint(self._line_of(before), self._line_of(state))
             if self._line_of(before) != self._line_of(state):
                 self._move(self._line_of(before))
             return
@@ -164,12 +164,20 @@ class ResultList(ScrollView, Acts, Painter, can_focus=True):
         )  # fmt: skip
         here = self._state.entry
         changed = old ^ new
-        spans = before.basket.span_from is not None or self._state.basket.span_from is not None
-        if not spans and here is not None and changed == {(here.kind, here.id)}:
-            line = self._line_of(self._state)
-            self.refresh(Region(0, line - self.scroll_offset.y, self.scrollable_content_region.width, 1))
-        elif changed or spans:
+        ended = before.basket.span_from is not None
+        begun = self._state.basket.span_from is not None and not ended
+        if begun or (not ended and here is not None and changed == {(here.kind, here.id)}):
+            self._repaint(self._line_of(self._state), self._line_of(self._state))
+        elif changed or ended:
             self.refresh()
+
+    def _repaint(self, one: int, other: int) -> None:
+        """Paint these two lines and those between them.
+
+        As refresh_lines does, but without the scroll bar's cell, which would be painted apart: 50 bytes a line.
+        """
+        first, count = min(one, other), abs(one - other) + 1
+        self.refresh(Region(0, first - self.scroll_offset.y, self.scrollable_content_region.width, count))
 
     @property
     def _timeline(self) -> bool:
@@ -238,8 +246,7 @@ class ResultList(ScrollView, Acts, Painter, can_focus=True):
     def _move(self, old: int) -> None:
         """The cursor left a line: paint that one and its new one, and scroll if need be."""
         for line in (old, self._line_of(self._state)):
-            # As refresh_lines does, but without the scroll bar's cell, which would be painted apart: 50 bytes a line.
-            self.refresh(Region(0, line - self.scroll_offset.y, self.scrollable_content_region.width, 1))
+            self._repaint(line, line)
         self._keep_in_sight()
 
     def _centre(self) -> None:
