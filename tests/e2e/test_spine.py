@@ -90,7 +90,7 @@ def test_by_the_app_in_a_terminal(worker: WorkerProcess) -> None:
         terminal.until(lambda screen: "● live" in screen)
         terminal.send("/")
         terminal.send(WORDS)
-        terminal.until(lambda screen: TITLE[:20] in screen and "keyword" in screen)
+        terminal.until(lambda screen: TITLE[:20] in screen and "· words ·" in screen)
         terminal.send("\r")
         terminal.until(lambda screen: f"#{FOUND.id} · bugfix" in screen)
         terminal.send("i")

@@ -81,7 +81,7 @@ class Folder:
         Errors: ``Unavailable`` when it can be neither moved nor removed.
         """
         self.begin()
-        aside = self.path.with_name(f"{self.path.name}{_BROKEN}{time.time_ns() // 1_000_000}")
+        aside = self.path.with_name(f"{self.path.name}{_BROKEN}{time.time_ns()}")
         try:
             try:
                 self.path.rename(aside)

@@ -38,6 +38,9 @@ FLOOR = 0.3
 """What has none of the words and is not even this near is not shown. Sixteen questions about nothing in the memory
 found some four records by whole texts, in place of a hundred; no record that was looked for was lost."""
 
+FLOOR_OF_ALL = 0.2
+"""The same where the words find nothing at all, so that there is nothing else to show, or are not asked."""
+
 RECENCY_WINDOW_DAYS = 90
 """After so many days half of what is added for being new is left."""
 
@@ -83,13 +86,12 @@ class Candidate:
     part: float | None = None
     tokens: float | None = None
 
-    @property
-    def is_shown(self) -> bool:
+    def is_shown(self, floor: float = FLOOR) -> bool:
         """Whether it has a word of the question or is near enough to it.
 
         To be asked after ``fuse``: what is far off still tells it how near the others are.
         """
-        return self.bm25 is not None or max(self.whole or 0.0, self.part or 0.0) >= FLOOR
+        return self.bm25 is not None or max(self.whole or 0.0, self.part or 0.0) >= floor
 
 
 @dataclass(frozen=True, slots=True)

@@ -99,7 +99,10 @@ def window(
         further = candidates.weighed_of(connection, asked.match, added)
     weights = {} if asked.alone else scores | further
     found = _candidates(connection, [*scores, *added], weights, nearness)
-    fused = [each for each in _fused(connection, meaning, thought, asked, found, emphases) if each.candidate.is_shown]
+    floor = fusion.FLOOR if weights else fusion.FLOOR_OF_ALL
+    fused = [
+        each for each in _fused(connection, meaning, thought, asked, found, emphases) if each.candidate.is_shown(floor)
+    ]
     order = [each.candidate.docid for each in fused]
     return Window(
         asked,

@@ -84,7 +84,7 @@ def test_tokens_settle_the_order_of_the_head() -> None:
     ],
 )
 def test_what_is_far_off_and_has_no_word_is_not_shown(candidate: Candidate, shown: bool) -> None:
-    assert candidate.is_shown is shown
+    assert candidate.is_shown() is shown
 
 
 def test_without_words_the_order_is_that_of_meaning() -> None:
