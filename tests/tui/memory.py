@@ -235,7 +235,7 @@ class Memory:
             degraded = Degraded.INDEX_OFF if self.meant is None else None
             meant = self.meant or ()
             strategy = "hybrid" if self.meant is not None else strategy
-            fused = sorted({*by_words, *meant}, key=lambda key: -_worth(by_words, key) - _worth(meant, key))
+            fused = sorted(dict.fromkeys([*by_words, *meant]), key=lambda key: -_worth(by_words, key) - _worth(meant, key))
             found = [self._by_key[key] for key in fused] if meant else found
         offset, limit = int(params.get("offset", 0)), int(params["limit"])
         hits = tuple(_hit(record, by_words if worded else (), meant) for record in found[offset : offset + limit])
