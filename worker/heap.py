@@ -20,3 +20,9 @@ def be_frugal() -> None:
         library = ctypes.CDLL(None)
         library.mallopt(_TRIM_THRESHOLD, _KEPT_BYTES)
         library.mallopt(_ARENA_MAX, 1)
+
+
+def give_back() -> None:
+    """What is free now goes back to the system, after something that took much."""
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)

@@ -17,6 +17,7 @@ from typing import assert_never
 
 import numpy as np
 
+from worker import heap
 from worker.contract.errors import Unavailable
 from worker.projection import chroma, frames, segment
 from worker.projection.collection import Shape
@@ -32,6 +33,7 @@ _MOST_POLITE_S = 0.1
 
 def main(words: list[str]) -> int:
     """Answer until there is nobody left to answer."""
+    heap.be_frugal()
     folder, model, dimension, generation, looking, reads_handle, writes_handle = words
     reads, writes = (socket.socket(fileno=int(handle)) for handle in (reads_handle, writes_handle))
     try:
@@ -55,6 +57,7 @@ def opened(folder: Path, shape: Shape, generation: str, *, looking: bool) -> chr
     index = chroma.open_folder(folder, shape, generation)
     if looking:
         index.check()
+        heap.give_back()
     return index
 
 
