@@ -116,14 +116,14 @@ class _Token:
 
 
 def _tokens(line: str) -> Iterator[_Token]:
-    at = 0
+    at, last = 0, len(line.rstrip())  # once: copying the rest for each of many words takes a minute for a megabyte
     while match := _TOKEN.search(line, at):
         name = match["field"].lower() if match["field"] else None
         value, end = match["quoted"] if match["quoted"] is not None else match["bare"], match.end()
         if name in _DATES and (pair := _TWO_WORDS.match(line, match.start("bare"))):
             value, end = pair.group(), pair.end()
         quoted = match["quoted"] is not None
-        yield _Token(match.group(), match["minus"] is not None, name, quoted, value, not line[end:].strip())
+        yield _Token(match.group(), match["minus"] is not None, name, quoted, value, end >= last)
         at = end
 
 

@@ -99,6 +99,20 @@ def test_no_line_breaks_the_reading(line: str) -> None:
     assert len(parsed.text) <= len(line)
 
 
+def test_a_long_line_is_not_copied_for_each_of_its_words() -> None:
+    class Line(str):
+        copied = 0
+
+        def __getitem__(self, at: Any) -> str:
+            piece = super().__getitem__(at)
+            Line.copied += len(piece)
+            return piece
+
+    line = Line("word " * 2_000)
+    assert parse(line, now_epoch_ms=NOW).text == line.rstrip()
+    assert Line.copied <= 2 * len(line)
+
+
 def test_a_span_is_shown_with_its_zone() -> None:
     assert shown_span(NOW, None, BERLIN) == "since 2026-03-04 13:00 CET"
     assert shown_span(None, NOW, BERLIN) == "until 2026-03-04 13:00 CET"
