@@ -17,6 +17,7 @@ _LOOK_EVERY_S = 0.5
 _LONG_S = 600.0
 """A comparison of a large index takes as long as it takes."""
 _SHOWN = 10
+_AT_WORK = (IndexState.STARTING, IndexState.CATCHING_UP, IndexState.READY)
 
 
 def main(argv: Sequence[str]) -> int:
@@ -70,19 +71,25 @@ def _deed(worker: QuickClient, action: str, *, reembed: bool) -> IndexFaults | N
 def _followed(worker: QuickClient) -> IndexStatus:
     """The status when nothing is left to do, or nothing is being done; the way there is shown."""
     status = worker.send(calls.index_status())
-    total = status.pending
-    progress = Progress("embed", total)
+    total = left = _left(status)
+    progress = Progress("index", total)
     try:
-        while status.pending > status.failed and status.state in (IndexState.STARTING, IndexState.CATCHING_UP):
-            total = max(total, status.pending)
-            progress.at(total - status.pending, total - status.pending)
+        while left and status.state in _AT_WORK:
+            total = max(total, left)
+            progress.at(total - left, total - left)
             time.sleep(_LOOK_EVERY_S)
             status = worker.send(calls.index_status())
+            left = _left(status)
     finally:
         progress.end()
-    if status.pending > status.failed:
-        note(f"{status.pending:,} records still wait: {status.reason or status.state}")
+    if left:
+        note(f"{left:,} records still wait: {status.reason or status.chroma or status.state}")
     return status
+
+
+def _left(status: IndexStatus) -> int:
+    """Records that have yet to be embedded or written, but for what failed."""
+    return max(0, status.pending - status.failed) + status.unwritten
 
 
 def _any(faults: IndexFaults) -> bool:

@@ -41,7 +41,8 @@ class Coverage(msgspec.Struct, frozen=True, kw_only=True):
 class IndexStatus(msgspec.Struct, frozen=True, kw_only=True):
     """``/api/index/status``. Counts are of records, but for ``documents``.
 
-    pending: not yet searchable by meaning as they are now. failed: of these, tried in vain. documents: fragments that
+    pending: not yet searchable by meaning as they are now. failed: of these, tried in vain. unwritten: searchable, and
+    yet to be written to Chroma. documents: fragments that
     Chroma says it holds, None when it cannot be asked. rate_per_s: records embedded a second, of late; left_s: time
     until nothing is pending at that rate. serving: model that answers meanwhile, another than ``model`` while that one
     is being built. chroma: ``ready`` or why it is not; without it vectors are compared one by one.
@@ -53,6 +54,7 @@ class IndexStatus(msgspec.Struct, frozen=True, kw_only=True):
     embedded: int = 0
     pending: int = 0
     failed: int = 0
+    unwritten: int = 0
     documents: int | None = None
     rate_per_s: float = 0.0
     left_s: float | None = None

@@ -195,6 +195,7 @@ class Projector:
             serving=former.embedder.name if former is not None else "",
             backend=self._backend,
             collection=name,
+            unwritten=lag,
             chroma=chroma,
             covered=await self._store.read(partial(vectors.coverage, model=name)) if covered else (),
         )
