@@ -120,6 +120,7 @@ async def _serve(settings: Settings, listening: socket.socket) -> bool:
         broadcaster=broadcaster,
         clock=time.time,
         stop=lambda: server.stop(),
+        meaning=Degraded.INDEX_STARTING if _has_meaning(settings) else Degraded.INDEX_OFF,
         restart=lambda: server.restart(),
         environ=environment(),
         started=time.time(),
@@ -177,7 +178,6 @@ async def _open(settings: Settings, services: Services, server: _Server) -> None
         await _fill_with_demo(store, services.now_ms())
     pace = Pace(services.broadcaster)
     store.feed.subscribe(lambda changes: pace.put(_events(changes)))
-    services.meaning = Degraded.INDEX_STARTING if _has_meaning(settings) else Degraded.INDEX_OFF
     services.opened = (store, Engine(store, lambda: services.meaning, recency_days=settings.recency_days))
     with _pid_file(settings, services.now_ms()):
         # Lists that were read while the index was incomplete are to be read again.

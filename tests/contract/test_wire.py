@@ -336,3 +336,21 @@ async def test_until_it_is_open_only_what_needs_no_memory_is_answered(tmp_path: 
             assert raised.value.retry_after_s == 1
         with pytest.raises(Unavailable, match="the database is being opened"):
             await client.send(calls.readiness())
+
+
+@pytest.mark.parametrize(
+    ("meaning", "state"),
+    [
+        (Degraded.INDEX_STARTING, IndexState.STARTING),
+        (Degraded.INDEX_FAILED, IndexState.FAILED),
+        (Degraded.INDEX_OFF, IndexState.OFF),
+    ],
+)
+async def test_an_index_that_is_not_there_is_called_off_only_where_it_is(
+    meaning: Degraded, state: IndexState, tmp_path: Path
+) -> None:
+    services = Services("0.1.0", tmp_path, 1, Broadcaster(), FakeClock(), lambda: None, meaning=meaning)
+    transport = httpx.ASGITransport(app=build(services, "127.0.0.1"))
+    async with WorkerClient("127.0.0.1", 1, transport=transport) as client:
+        status = await client.send(calls.index_status())
+        assert (status.state, "switched off" in status.reason) == (state, state is IndexState.OFF)

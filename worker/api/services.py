@@ -17,6 +17,8 @@ from worker.store.tally import Tally
 from worker.stream.broadcaster import Broadcaster
 
 _OFF = "search by meaning is switched off (CLAUDE_MEM_CHROMA_ENABLED)"
+_STARTING = "the index by meaning is being opened; try again in a moment"
+_FAILED = "the index by meaning ended by a fault of its own; the log tells more"
 
 
 @dataclass(slots=True)
@@ -25,7 +27,7 @@ class Services:
 
     clock: seconds since 1970. stop: asks the server to end; restart: to end and start a successor.
     environ: the settings in this process's environment. projector: keeps the index by meaning, None where it is
-    switched off; meaning: what searches ask of it, or why they cannot. tally: of what is recalled.
+    switched off or not there yet; meaning: what searches ask of it, or why they cannot. tally: of what is recalled.
     """
 
     version: str
@@ -60,17 +62,28 @@ class Services:
 
     @property
     def index(self) -> IndexUpkeep:
-        """What keeps the index by meaning. Errors: ``Conflict`` where it is switched off."""
+        """What keeps the index by meaning.
+
+        Errors: ``Conflict`` where it is switched off, ``Unavailable`` before it is there and when it ended by a fault.
+        """
         self._opened()
-        if self.projector is None:
+        if self.projector is not None:
+            return self.projector
+        if self.meaning is Degraded.INDEX_OFF:
             raise Conflict(_OFF)
-        return self.projector
+        raise Unavailable(_FAILED if self.meaning is Degraded.INDEX_FAILED else _STARTING, retry_after_s=1)
 
     async def index_status(self) -> IndexStatus:
         """How far the index by meaning is."""
-        if self.projector is None:
-            return IndexStatus(state=IndexState.OFF, reason=_OFF)
-        return await self.projector.status()
+        if self.projector is not None:
+            return await self.projector.status()
+        match self.meaning:
+            case Degraded.INDEX_OFF:
+                return IndexStatus(state=IndexState.OFF, reason=_OFF)
+            case Degraded.INDEX_FAILED:
+                return IndexStatus(state=IndexState.FAILED, reason=_FAILED)
+            case _:
+                return IndexStatus(state=IndexState.STARTING)
 
     def processing(self) -> ProcessingStatus:
         """What waits to become a memory."""
