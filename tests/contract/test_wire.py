@@ -162,7 +162,7 @@ GOLDEN: list[tuple[Any, str]] = [
         ),
         '{"version":"1","uptime_s":1.5,"stream_clients":2,"records":{"prompt":3},"unindexed":4,'
         '"queue":{"isProcessing":false,"queueDepth":0,"parkedSessions":0},"index":{"state":"off","reason":"",'
-        '"records":0,"embedded":0,"pending":0,"failed":0,"documents":null,"rate_per_s":0.0,"left_s":null,"model":"",'
+        '"records":0,"embedded":0,"pending":0,"failed":0,"unwritten":0,"documents":null,"rate_per_s":0.0,"left_s":null,"model":"",'
         '"dimension":0,"serving":"","backend":"local","collection":"","chroma":"","covered":[]},"disk":{"data_dir":"/x",'
         '"database_bytes":6,"vectors_bytes":7,"free_bytes":null},"log":{"errors":1,"warnings":0,"since_epoch_ms":5,'
         '"lines":[]},"last":{"key":"S14","project":"shop","created_at_epoch":8}}',
