@@ -12,11 +12,13 @@ from textual.app import App
 from textual.worker import Worker, WorkerState
 
 from tui import kept as kept_file
-from tui import messages, styles
+from tui import keymap, messages, styles
 from tui.cells.glyphs import ASCII
 from tui.cells.look import Look
 from tui.clipboard import Clipboard
+from tui.deeds import commanding
 from tui.deeds.asking import Asking
+from tui.deeds.commanding import Commanding
 from tui.deeds.copying import Copying
 from tui.deeds.keeping import Keeping
 from tui.gateway import Gateway
@@ -25,6 +27,7 @@ from tui.screens.basket import BasketScreen
 from tui.screens.drawn import DrawnScreen
 from tui.screens.filters import FilterScreen
 from tui.screens.guide import GuideScreen
+from tui.screens.palette import PaletteScreen
 from tui.screens.record import RecordScreen
 from tui.screens.score import ScoreScreen
 from tui.screens.workspace import Workspace
@@ -36,6 +39,7 @@ from tui.state.model import Ask, Link, View, ViewState
 from tui.state.needs import NeedRecord, NeedTrack
 from tui.state.saved import begun
 from tui.state.store import Store
+from tui.widgets.paint import Acts
 from worker.contract.query import parse
 from worker.contract.search import Entry
 from worker.contract.settings import Settings
@@ -70,6 +74,7 @@ class MemoryApp(App[None]):
         self._look = look
         self._open_gateway = open_gateway
         self.asking = Asking(self, open_gateway(settings))
+        self.commanding = Commanding(self, self.asking)
         self.copying = Copying(self, self.asking, Clipboard(environ or {}, self._write))
         self._wanted_theme = ""
         self._news = 0
@@ -368,6 +373,53 @@ class MemoryApp(App[None]):
         """Another text in the box, by a key: the same as typing it."""
         self.workspace.search.box.value = text
         self.tell(facts.Typed(text, final=True))
+
+    def _want_palette(self) -> None:
+        place = getattr(self.screen.focused, "PLACE", keymap.LIST)
+        if isinstance(self.screen, PaletteScreen):
+            return
+        items = commanding.of_place(str(place), self.state)
+        if isinstance(self.screen, Workspace):
+            items += commanding.themes(self.available_themes, self.theme)
+        palette = PaletteScreen(self._look, self.state, items)
+        if isinstance(self.screen, Workspace):
+            self.commanding.projects(palette.offer)
+        self.push_screen(palette)
+
+    def _want_next_item(self) -> None:
+        if isinstance(self.screen, PaletteScreen):
+            self.screen.page.do_down()
+
+    def _want_last_item(self) -> None:
+        if isinstance(self.screen, PaletteScreen):
+            self.screen.page.do_up()
+
+    def _want_leave(self) -> None:
+        if isinstance(self.screen, PaletteScreen):
+            self.pop_screen()
+
+    def _want_choose(self) -> None:
+        if not isinstance(self.screen, PaletteScreen) or (item := self.screen.chosen) is None:
+            return
+        if item.reason:
+            self.say(f"{item.label}: {item.reason}")
+            return
+        self.pop_screen()
+        match item.kind:
+            case "project":
+                self.tell(facts.Scoped(item.name or None))
+            case "theme":
+                self.theme = item.name
+                self.keeping.changed(self.state)
+            case _:
+                self.call_after_refresh(self._act, item.name)
+
+    def _act(self, name: str) -> None:
+        """Do an action as if its key had been pressed where the focus is."""
+        if keymap.named(name).at_once:
+            self.workspace.action_at_once(name)
+        elif isinstance(self.screen.focused, Acts):
+            self.screen.focused.action_act(name)
 
     def _want_basket(self) -> None:
         if not isinstance(self.screen, BasketScreen):

@@ -211,6 +211,13 @@ class Gateway:
             return None
         return next((entry for entry in timeline.entries if entry.key == key), None)
 
+    async def projects(self) -> tuple[str, ...]:
+        """Names of projects, most recently used first; none when nobody answers."""
+        try:
+            return (await self._send(calls.projects())).projects
+        except MemError:
+            return ()
+
     async def found(self, key: RecordKey) -> Fact:
         """A record that was chosen before."""
         try:

@@ -8,16 +8,8 @@ from dataclasses import dataclass
 
 from tui.state.model import Link, View, ViewState
 
-BOX, LIST, PREVIEW, RECORD, GUIDE, SHEET, FILTERS, BASKET = (
-    "box",
-    "list",
-    "preview",
-    "record",
-    "guide",
-    "sheet",
-    "filters",
-    "basket",
-)
+BOX, LIST, PREVIEW, RECORD, GUIDE = "box", "list", "preview", "record", "guide"
+SHEET, FILTERS, BASKET, PALETTE = "sheet", "filters", "basket", "palette"
 PAGES = (LIST, PREVIEW, RECORD, GUIDE, SHEET, FILTERS, BASKET)
 """Where there are lines to go up and down."""
 
@@ -57,7 +49,7 @@ _SHOWN = {
     "slash": "/", "question_mark": "?", "comma": ",", "full_stop": ".", "up": "Up", "down": "Down",
     "left": "Left", "right": "Right", "pageup": "PgUp", "pagedown": "PgDn", "home": "Home", "end": "End",
     "space": "Space", "f1": "F1", "left_square_bracket": "[", "right_square_bracket": "]", "plus": "+",
-    "equals_sign": "=", "less_than_sign": "<", "greater_than_sign": ">", "minus": "-",
+    "equals_sign": "=", "colon": ":", "less_than_sign": "<", "greater_than_sign": ">", "minus": "-",
 }  # fmt: skip
 
 KEYMAP = (
@@ -116,6 +108,17 @@ KEYMAP = (
     Action("pane_back", ("shift+tab",), (BOX, LIST, PREVIEW), "pane", "the one before", at_once=True),
     Action("wider", ("plus", "equals_sign"), (LIST, PREVIEW), "preview", "a larger preview"),
     Action("slimmer", ("minus",), (LIST, PREVIEW), "preview", "a smaller one, then none"),
+    Action(
+        "palette",
+        ("colon",),
+        (LIST, PREVIEW, RECORD, BASKET, FILTERS),
+        "commands",
+        "commands, projects, themes by name",
+    ),
+    Action("choose", ("enter",), (PALETTE,), "do it", "in the commands: do the one under the cursor"),
+    Action("next_item", ("down",), (PALETTE,), "down", "the next command"),
+    Action("last_item", ("up",), (PALETTE,), "up", "the one before"),
+    Action("leave", ("escape", "tab"), (PALETTE,), "close", "close the commands"),
     Action("theme", ("T",), (LIST, PREVIEW), "light or dark", "dark or light colours"),
     Action("guide", ("question_mark", "f1"), (LIST, PREVIEW, RECORD, BASKET, FILTERS), "keys", "this help"),
     Action(
@@ -168,7 +171,23 @@ GROUPS = (
             ("copy_ids", "copy_text"),
         ),
     ),
-    ("Rest", (("refresh",), ("demo",), ("wider", "slimmer"), ("theme",), ("guide",), ("back",), ("undo",), ("quit",))),
+    (
+        "Rest",
+        (
+            ("refresh",),
+            ("demo",),
+            ("wider", "slimmer"),
+            ("theme",),
+            ("palette",),
+            ("choose",),
+            ("last_item", "next_item"),
+            ("leave",),
+            ("guide",),
+            ("back",),
+            ("undo",),
+            ("quit",),
+        ),
+    ),
 )
 """The help screen's order; actions side by side share a line."""
 
@@ -196,6 +215,8 @@ def footer(place: str, state: ViewState) -> list[tuple[str, str]]:
         return _pairs(
             ("take", "on or off"), ("unfilter", "drop last"), ("down", "down"), ("up", "up"), ("back", "done")
         )
+    if place == PALETTE:
+        return _pairs(("choose", "do it"), ("next_item", "down"), ("last_item", "up"), ("leave", "close"))
     if place == BASKET and not state.basket.entries:
         return _pairs(("restore", "undo"), ("more", "budget"), ("guide", "keys"), ("back", "close"))
     if place == BASKET:
@@ -218,6 +239,10 @@ def footer(place: str, state: ViewState) -> list[tuple[str, str]]:
         )  # fmt: skip
     if place == BOX:
         return [("Enter", "to the hits"), ("Esc", "clear" if state.ask.text else "leave"), ("Tab", "next pane")]
+    return _of_list(place, state)
+
+
+def _of_list(place: str, state: ViewState) -> list[tuple[str, str]]:
     if state.link in (Link.FAILED, Link.LOST) or state.failed:
         return _pairs(("refresh", "try again"), ("guide", "keys"), ("quit", "quit"))
     if state.empty_memory and not state.demo:

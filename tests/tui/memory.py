@@ -24,7 +24,7 @@ from worker.contract.records import (
     parse_key,
 )
 from worker.contract.search import Bucket, Count, Degraded, Entry, Facets, Hit, SearchPage, Snippet, Timeline
-from worker.contract.status import PROGRAM, DatabaseStats, Health, Stats, WorkerStats
+from worker.contract.status import PROGRAM, DatabaseStats, Health, Projects, Stats, WorkerStats
 from worker.contract.tokens import estimate_tokens
 from worker.contract.when import iso_utc, parse_range
 
@@ -174,6 +174,9 @@ class Memory:
                 return self._search(params)
             case calls.FACETS:
                 return self._facets(params)
+            case calls.PROJECTS:
+                names = dict.fromkeys(record.project or "" for record in self.records)
+                return Projects(projects=tuple(names), sources=(), projectsBySource={})
             case calls.TIMELINE:
                 return self._timeline(params)
         return self._record(path)
@@ -235,7 +238,9 @@ class Memory:
             degraded = Degraded.INDEX_OFF if self.meant is None else None
             meant = self.meant or ()
             strategy = "hybrid" if self.meant is not None else strategy
-            fused = sorted(dict.fromkeys([*by_words, *meant]), key=lambda key: -_worth(by_words, key) - _worth(meant, key))
+            fused = sorted(
+                dict.fromkeys([*by_words, *meant]), key=lambda key: -_worth(by_words, key) - _worth(meant, key)
+            )
             found = [self._by_key[key] for key in fused] if meant else found
         offset, limit = int(params.get("offset", 0)), int(params["limit"])
         hits = tuple(_hit(record, by_words if worded else (), meant) for record in found[offset : offset + limit])

@@ -9,6 +9,7 @@ from tui import keymap
 from tui.cells import page
 from tui.cells.look import Look
 from tui.screens.guide import GuideScreen
+from tui.screens.palette import PaletteScreen
 from tui.screens.record import RecordScreen
 from tui.screens.workspace import Workspace
 from tui.state.model import View
@@ -20,7 +21,7 @@ from worker.contract.search import Entry
 async def _to(stage: Stage, place: str) -> None:
     """The focus in a place, whatever is open."""
     while not isinstance(stage.app.screen, Workspace):
-        await stage.press("q")
+        await stage.press("escape" if isinstance(stage.app.screen, PaletteScreen) else "q")
         await stage.pilot.pause()
     workspace = stage.app.workspace
     workspace.set_focus(workspace.search.box if place == keymap.BOX else workspace.hits)

@@ -28,7 +28,7 @@ def bindings(place: str) -> list[BindingType]:
     known = {key for action in keymap.at(place) for key in action.keys}
     unknown = [key for key in string.ascii_letters + string.digits if key not in known]
     lost = Binding(",".join(unknown), "act('unknown')", "", id=f"{place}.unknown", show=False)
-    made: list[BindingType] = [] if place == keymap.BOX else [lost]
+    made: list[BindingType] = [] if place in (keymap.BOX, keymap.PALETTE) else [lost]
     made += [
         Binding(key, f"act('{action.name}#{key}')", action.label, id=f"{place}.{action.name}.{key}", show=False)
         for action in keymap.at(place)

@@ -1,0 +1,32 @@
+"""Pure: what can be done, as lines."""
+
+from collections.abc import Sequence
+
+from tui.cells import fit
+from tui.cells.clean import one_line
+from tui.cells.glyphs import Glyphs
+from tui.state.palette import Item
+
+_LABEL, _KEYS = 18, 13
+_KIND = {"key": "", "project": "project ", "theme": "theme "}
+
+
+def lines(items: Sequence[Item], room: int, glyphs: Glyphs) -> list[list[tuple[str, str]]]:
+    """A line each: name, what it does or why not now, keys."""
+    if not items:
+        return [[("quiet", "  nothing is called so; Esc closes")]]
+    return [_line(item, room, glyphs) for item in items]
+
+
+def _line(item: Item, room: int, glyphs: Glyphs) -> list[tuple[str, str]]:
+    name = _KIND[item.kind] + one_line(item.label)
+    label = max(_LABEL, min(fit.width(name), room // 2))
+    keys = _KEYS if room >= 50 and item.keys else 0
+    said = item.reason or item.help
+    rest = max(room - 2 - label - 2 - keys, 0)
+    return [
+        ("text", "  "),
+        ("quiet" if item.reason else "text", fit.left(name, label, glyphs.ellipsis)),
+        ("match" if item.reason else "quiet", "  " + fit.left(one_line(said), rest, glyphs.ellipsis)),
+        *([("figure", fit.right(item.keys, keys, glyphs.ellipsis))] if keys else []),
+    ]

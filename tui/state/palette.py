@@ -1,0 +1,46 @@
+"""Pure: everything that can be done, to be found by typing a part of its name."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+_MOST = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """kind: `key`, `project` or `theme`. name: of the action, the project (empty: all), the theme.
+
+    label, help: what it says. keys: that do the same. reason: why it can do nothing now.
+    """
+
+    kind: str
+    name: str
+    label: str
+    help: str = ""
+    keys: str = ""
+    reason: str = ""
+
+
+def matching(items: Iterable[Item], typed: str) -> list[Item]:
+    """The items that have every word typed, those whose label begins so first; what can be done before what cannot."""
+    words = typed.lower().split()
+    found = [item for item in items if all(word in f"{item.kind} {item.label} {item.help}".lower() for word in words)]
+    first = words[0] if words else ""
+    found.sort(key=lambda item: (bool(item.reason), _rank(item, first)))
+    return found[:_MOST]
+
+
+def _rank(item: Item, word: str) -> int:
+    label = item.label.lower()
+    if not word or label.startswith(word):
+        return 0
+    return 1 if word in label else 2
+
+
+def places(names: Sequence[str], here: str | None) -> list[Item]:
+    """Projects to go to; the one that is shown says so."""
+    everything = Item("project", "", "all projects", reason="shown now" if here is None else "")
+    return [
+        everything,
+        *(Item("project", name, name, reason="shown now" if name == here else "") for name in names if name),
+    ]

@@ -1,0 +1,32 @@
+"""Pure: why an action can do nothing now, in words; empty where it can."""
+
+from tui.state.chips import chips
+from tui.state.model import Link, View, ViewState
+
+
+def why_not(state: ViewState, action: str) -> str:
+    """The reason, for a key that is shown but would do nothing."""
+    match action:
+        case "demo" if not state.visiting and not state.empty_memory:
+            return "your memory is not empty"
+        case "unfilter" if not chips(state.ask.text):
+            return "no filter in the query"
+        case "filters" if state.empty_memory:
+            return "nothing to filter yet"
+        case "next_mark" | "last_mark" if not state.basket.entries:
+            return "nothing is marked"
+        case "open" | "swap" | "score" | "mark" | "span" | "copy_ids" | "copy_text" if state.entry is None:
+            return "no record here"
+        case "earlier" | "later" if not _in_time(state):
+            return "the list is not in order of time"
+        case "next_hit" | "last_hit" if state.answered is None or state.answered.bare:
+            return "no words were searched for"
+        case "scope" if state.ask.project is None and state.entry is None and state.home is None:
+            return "no record to take the project from"
+        case "refresh" if state.link is Link.STARTING:
+            return "the worker is being started"
+    return ""
+
+
+def _in_time(state: ViewState) -> bool:
+    return state.view is View.TIMELINE or state.ask.newest_first or state.ask.oldest_first
