@@ -180,7 +180,11 @@ def test_silence_about_the_memory_is_told(case: Case) -> None:
     ("status", "state", "said", "advice"),
     [
         (None, "warn", "no worker tells", "worker start"),
-        (IndexStatus(state=IndexState.READY, records=9, embedded=9), "ok", "9 of 9 records", ""),
+        (IndexStatus(state=IndexState.READY, records=9, embedded=9, chroma="ready"), "ok", "9 of 9 records", ""),
+        (
+            IndexStatus(state=IndexState.READY, records=9, embedded=9, chroma="in use by process 7"),
+            "warn", "Chroma is away (in use by process 7)", "logs",
+        ),
         (IndexStatus(state=IndexState.CATCHING_UP, records=12, embedded=2, pending=1000), "warn", "1,000 wait", "let"),
         (
             IndexStatus(state=IndexState.READY, records=9, embedded=8, pending=1, failed=1, reason="too\nlong"),

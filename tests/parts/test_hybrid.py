@@ -439,3 +439,22 @@ async def test_a_list_compared_token_by_token_is_paged_without_a_gap_or_a_repeti
         while len(paged) < 120:
             paged += keys(await reading.search("tea cache", limit=size, offset=len(paged)))
         assert paged == whole
+
+
+async def test_while_most_has_no_vectors_yet_the_answer_says_so(memory: Memory) -> None:
+    await memory.fill(observation_row("login"))
+    assert (await memory.search("login")).degraded is None
+    await memory.projector.pause()
+    await fill(memory.store, make_batch([observation_row(f"login {at}") for at in range(20)]))
+    page = await memory.search("login", limit=100)
+    assert (page.strategy, page.degraded, page.total) == ("hybrid", Degraded.INDEX_STARTING, 21)
+    await memory.projector.resume()
+    await memory.settled()
+    assert (await memory.search("login", limit=100)).degraded is None
+
+
+async def test_an_order_of_time_says_that_meaning_has_no_part_in_it(memory: Memory) -> None:
+    await memory.fill(observation_row("login"), observation_row("password"))
+    page = await memory.search("login", mode=Mode.SEMANTIC, order=Order.DATE_ASC)
+    assert (keys(page), page.strategy) == (["1"], "keyword")
+    assert "meaning ranks by relevance alone" in page.notes[0]

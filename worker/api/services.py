@@ -16,7 +16,7 @@ from worker.store.tables import Store
 from worker.store.tally import Tally
 from worker.stream.broadcaster import Broadcaster
 
-_OFF = "search by meaning is switched off (CLAUDE_MEM_CHROMA_ENABLED)"
+_OFF = "search by meaning is switched off (CLAUDE_MEM_CHROMA_ENABLED or CLAUDE_MEM_EMBEDDING_MODEL)"
 _STARTING = "the index by meaning is being opened; try again in a moment"
 _FAILED = "the index by meaning ended by a fault of its own; the log tells more"
 

@@ -26,6 +26,7 @@ _FIELDS = {
     "kind": "is", "since": "since", "until": "until", "at": "at",
 }  # fmt: skip
 _DATES = ("since", "until", "at")
+_MOST_CHARS = 20_000
 _TOKEN = re.compile(
     # `file://` begins an address.
     rf"(?P<minus>-)?(?:(?P<field>{'|'.join(_FIELDS)}):(?!//))?"
@@ -80,8 +81,12 @@ def parse(line: str, *, now_epoch_ms: int, zone: dt.tzinfo | None = None, typing
     """What a line asks for.
 
     typing: the end of the line may be unfinished; a filter there whose value cannot be read yet is passed over.
+    Of a line longer than anybody types, the first 20,000 characters are read.
     """
     reading = _Reading()
+    if len(line) > _MOST_CHARS:
+        line = line[:_MOST_CHARS]
+        reading.notes.append(f"only the first {_MOST_CHARS:,} characters were read")
     for token in _tokens(line):
         complaint = _read(token, reading, now_epoch_ms, zone)
         if complaint and not (typing and token.ends_line):

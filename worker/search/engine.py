@@ -38,6 +38,7 @@ from worker.store.tables import Connection, Store
 _CONCEPTS = 50
 _MOST_BUCKETS = 2_000
 _WORDLESS = "there is no word in the question, so all that passes the filters is listed"
+_UNRANKED = "in an order of time or tokens stands what the words find; meaning ranks by relevance alone"
 _LOOSE = "the exact phrase stands nowhere; these have some of its words"
 _WORD = {RecordKind.OBSERVATION: "Observation", RecordKind.SUMMARY: "Session", RecordKind.PROMPT: "Prompt"}
 
@@ -152,7 +153,8 @@ class Engine:
         match = terms.expression(wanted)
         wordless = (_WORDLESS,) if said.text.strip() and not match and not query.typing else ()
         span = shown_span(said.since_epoch_ms, said.until_epoch_ms, self._zone)
-        notes = (*said.notes, *wordless, *((span,) if span else ()))
+        unranked = (_UNRANKED,) if query.mode not in (None, Mode.KEYWORD) and query.order is not Order.RELEVANCE else ()
+        notes = (*said.notes, *wordless, *unranked, *((span,) if span else ()))
         asked = _Asked(wanted, match, where, notes)
         if not match or query.mode is Mode.KEYWORD or query.order is not Order.RELEVANCE:
             return asked
@@ -298,7 +300,7 @@ def _find(finder: Finder, connection: Connection, query: SearchQuery, asked: _As
     if window is not None:
         placed = hybrid.page(connection, finder, window, limit=query.limit, offset=query.offset)
         counts = window.kinds if window.asked.alone else _added(kinds, window.kinds)
-        return _Found(placed, counts, "semantic" if window.asked.alone else "hybrid", notes)
+        return _Found(placed, counts, "semantic" if window.asked.alone else "hybrid", notes, window.degraded)
     there = sum(kinds.values()) > query.offset
     placed = _placed(finder, connection, query, match, asked.where) if there else []
     return _Found(placed, kinds, "keyword" if match else "filter", notes, degraded)

@@ -4,12 +4,12 @@ The best hundred by words and the best hundred by meaning make a window with one
 it as the words rank it, so a list can be paged to its end.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
 from worker.contract.records import RecordKey, RecordKind
-from worker.contract.search import Order
+from worker.contract.search import Degraded, Order
 from worker.projection.meaning import Meaning, Nearness, Thought
 from worker.search import emphasis, fusion, terms
 from worker.store import candidates, frequencies, outbox, search_index, vectors
@@ -20,6 +20,8 @@ from worker.store.tables import Connection
 
 POOL = fusion.PER_ENGINE
 
+_DARK = 0.1
+"""The share of records without vectors that changes an order hardly at all."""
 _UNWRITTEN = 1_000
 """Records that have vectors and are not in Chroma yet: as many as may lack while it is asked."""
 
@@ -57,7 +59,7 @@ class Window:
     """The candidates in order. by_words, by_meaning: the places of docids, from 1, in the list of each engine.
 
     unworded: docids of those that have none of the words; beyond: of those that have them but are not among the best
-    by words.
+    by words. degraded: of what was compared too little has vectors yet.
     """
 
     asked: Asked
@@ -66,6 +68,7 @@ class Window:
     by_meaning: dict[int, int]
     unworded: tuple[int, ...]
     beyond: tuple[int, ...]
+    degraded: Degraded | None = None
 
     @property
     def kinds(self) -> dict[RecordKind, int]:
@@ -111,6 +114,7 @@ def window(
         by_meaning=_ranks(nearest),
         unworded=tuple(number for number in order if number not in weights),
         beyond=tuple(number for number in order if number in further),
+        degraded=None if _is_lit(scores or near, nearness) else Degraded.INDEX_STARTING,
     )
 
 
@@ -174,6 +178,13 @@ def page(connection: Connection, finder: Finder, found: Window, *, limit: int, o
     start = POOL + max(0, offset - len(found.fused))
     tail = finder.search(connection, asked.match, rest, order=Order.RELEVANCE, limit=limit - len(head), offset=start)
     return [*head, *by_words(tail, start)]
+
+
+def _is_lit(numbers: Collection[int], nearness: Collection[int]) -> bool:
+    """Whether nearly all of these records have vectors, as far as can be told; of few one may be on its way."""
+    looked_at = numbers if len(numbers) <= POOL else nearness
+    dark = sum(number not in nearness for number in looked_at)
+    return dark <= max(1, len(looked_at) * _DARK) and bool(nearness or not numbers)
 
 
 def _placed(found: Window, fused: fusion.Fused) -> Placed:

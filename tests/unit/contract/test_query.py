@@ -117,3 +117,9 @@ def test_a_span_is_shown_with_its_zone() -> None:
     assert shown_span(NOW, None, BERLIN) == "since 2026-03-04 13:00 CET"
     assert shown_span(None, NOW, BERLIN) == "until 2026-03-04 13:00 CET"
     assert shown_span(None, None, BERLIN) == ""
+
+
+def test_of_a_line_that_nobody_types_the_beginning_is_read_and_that_is_said() -> None:
+    said = parse("word " * 10_000, now_epoch_ms=NOW)
+    assert said.text.count("word") == 4_000
+    assert said.notes == ("only the first 20,000 characters were read",)

@@ -34,6 +34,9 @@ def meaning(case: Case) -> Finding:
         return Finding("meaning", WARN, "nothing could be learned about it: no worker tells", _START)
     what, state = f"{status.embedded:,} of {status.records:,} records can be found by meaning", status.state
     match state:
+        case IndexState.READY if not status.failed and not status.chroma.startswith(("ready", "opening")):
+            away = f"{what}, compared one by one: Chroma is away ({_sentence(status.chroma)})"
+            return Finding("meaning", WARN, away, _LOGS)
         case IndexState.READY if not status.failed:
             return Finding("meaning", OK, what)
         case IndexState.READY | IndexState.CATCHING_UP:
