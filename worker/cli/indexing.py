@@ -17,7 +17,7 @@ _LOOK_EVERY_S = 0.5
 _LONG_S = 600.0
 """A comparison of a large index takes as long as it takes."""
 _SHOWN = 10
-_AT_WORK = (IndexState.STARTING, IndexState.CATCHING_UP, IndexState.READY)
+_AT_WORK = (IndexState.CATCHING_UP, IndexState.READY)
 
 
 def main(argv: Sequence[str]) -> int:
@@ -70,7 +70,8 @@ def _deed(worker: QuickClient, action: str, *, reembed: bool) -> IndexFaults | N
 
 def _followed(worker: QuickClient) -> IndexStatus:
     """The status when nothing is left to do, or nothing is being done; the way there is shown."""
-    status = worker.send(calls.index_status())
+    while (status := worker.send(calls.index_status())).state is IndexState.STARTING:
+        time.sleep(_LOOK_EVERY_S)
     total = left = _left(status)
     progress = Progress("index", total)
     try:
