@@ -103,6 +103,12 @@ class Held:
     def close(self) -> None:
         pass
 
+    def watch(self) -> None:
+        return None
+
+    def give_up(self) -> None:
+        return None
+
 
 class Memory:
     """A store whose index by meaning is kept, and its engine."""

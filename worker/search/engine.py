@@ -316,8 +316,7 @@ def _window(
     strict = asked.question.strict and match == asked.match
     question, worded = replace(asked.question, match=match, strict=strict), sum(kinds.values())
     try:
-        thought = asked.meaning.settle(asked.thinking)
-        return hybrid.window(connection, finder, asked.meaning, thought, question, worded), None
+        return hybrid.window(connection, finder, asked.meaning, asked.thinking, question, worded), None
     except Unanswered as unanswered:
         return None, unanswered.reason
 

@@ -5,6 +5,7 @@ it as the words rank it, so a list can be paged to its end.
 """
 
 from collections.abc import Collection, Iterable, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -82,17 +83,22 @@ def by_words(ranked: Sequence[Ranked], offset: int = 0) -> list[Placed]:
 
 
 def window(
-    connection: Connection, finder: Finder, meaning: Meaning, thought: Thought, asked: Asked, worded: int
+    connection: Connection, finder: Finder, meaning: Meaning, thinking: Future[Thought], asked: Asked, worded: int
 ) -> Window:
     """The candidates of both engines in one order.
 
-    worded: how many records have the words. Errors: ``Unanswered`` when meaning has nothing to say.
+    thinking: the question on its way to a vector; what the words find is looked for meanwhile. worded: how many
+    records have the words. Errors: ``Unanswered`` when meaning has nothing to say.
     """
-    emphases = _emphases(connection, thought, asked)
-    thought = meaning.leaning(thought, emphases) if emphases else thought
     wording = _best(connection, finder, asked, POOL) if not asked.alone or asked.strict else []
     scores = {search_index.docid(found.key): found.score for found in wording}
-    near = _near(connection, meaning, thought, asked, list(scores))
+    most = meaning.exact_most(narrow=asked.where.narrow)
+    passing = list(scores) if asked.strict else candidates.passing(connection, asked.where, most)
+    rarity = _rarity(connection, asked)
+    thought = meaning.settle(thinking)
+    emphases = rarity.weights(thought) if rarity is not None and thought.offsets else []
+    thought = meaning.leaning(thought, emphases) if emphases else thought
+    near = _nearest(connection, meaning, thought, asked) if passing is None else passing
     read = partial(vectors.stored, connection, thought.model)
     nearest, others = meaning.compare(thought, near, read, most=POOL, also=list(scores))
     nearness = nearest | others
@@ -118,16 +124,27 @@ def window(
     )
 
 
-def _emphases(connection: Connection, thought: Thought, asked: Asked) -> list[float]:
-    """How much each token of the question weighs, by how rare its word is among the records that are asked; empty
-    where that cannot be told."""
-    if not thought.offsets or not asked.weighed or fusion.is_cjk(asked.sentence):
-        return []
+@dataclass(frozen=True, slots=True)
+class _Rarity:
+    """How rare the words of a question are among the records that are asked."""
+
+    pieces: tuple[emphasis.Span, ...]
+    frequencies: dict[str, int]
+    records: int
+
+    def weights(self, thought: Thought) -> list[float]:
+        """How much each token of the question weighs."""
+        return emphasis.token_weights(thought.offsets, self.pieces, self.frequencies, self.records)
+
+
+def _rarity(connection: Connection, asked: Asked) -> _Rarity | None:
+    """None where it cannot be told, or would tell nothing."""
+    if not asked.weighed or fusion.is_cjk(asked.sentence):
+        return None
     pieces = emphasis.spans(asked.sentence)
     words = dict.fromkeys(word for piece in pieces for word in piece.words)
     found = frequencies.frequencies(connection, words, asked.where)
-    records = frequencies.records(connection, asked.where)
-    return emphasis.token_weights(thought.offsets, pieces, found, records)
+    return _Rarity(pieces, found, frequencies.records(connection, asked.where))
 
 
 def _candidates(
@@ -200,14 +217,9 @@ def _best(connection: Connection, finder: Finder, asked: Asked, most: int) -> li
     return finder.search(connection, asked.match, asked.where, order=Order.RELEVANCE, limit=most, offset=0)
 
 
-def _near(connection: Connection, meaning: Meaning, thought: Thought, asked: Asked, worded: list[int]) -> Sequence[int]:
-    """Docids of what may be near: all that passes the filters, if that is not too much to compare one by one."""
-    if asked.strict:
-        return worded
-    most = meaning.exact_most(narrow=asked.where.narrow)
-    passing = candidates.passing(connection, asked.where, most)
-    if passing is not None:
-        return passing
+def _nearest(connection: Connection, meaning: Meaning, thought: Thought, asked: Asked) -> list[int]:
+    """Docids of what is near and passes the filters, where too much passes to compare it one by one."""
+    found: list[int] = []
     for more in (False, True):
         near = dict.fromkeys((*meaning.nearest(thought, more=more), *outbox.unwritten(connection, _UNWRITTEN)))
         found = candidates.passing_of(connection, asked.where, list(near))
