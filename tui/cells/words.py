@@ -62,13 +62,21 @@ def found(state: ViewState, glyphs: Glyphs, *, brief: bool = False, roomy: bool 
     count = state.rows.total
     words = not state.answered.bare
     noun = ("hit" if words else "record") + ("" if count == 1 else "s")
-    less = _DEGRADED.get(state.degraded, one_line(state.degraded))
+    less = _less(state)
     how = less or (strategy(state, glyphs) if words else order(state))
     if brief:
         return dot.join([f"{grouped(count)} {noun}", *([less.rpartition(", ")[2]] if less else [])])
     said = [one_line(note) for note in state.notes if len(note) <= _SHORT_NOTE]
     rest = [how, f"{state.took_ms:.0f} ms"] if roomy or not said else []
     return dot.join([f"{grouped(count)} {noun}", *said, *rest])
+
+
+def _less(state: ViewState) -> str:
+    """Why the answer is less than it could be; empty when it is not."""
+    if state.degraded == "index_starting" and state.strategy in ("hybrid", "semantic"):
+        # What has vectors already did have its say.
+        return f"{_STRATEGIES[state.strategy]}, index filling"
+    return _DEGRADED.get(state.degraded, one_line(state.degraded))
 
 
 def strategy(state: ViewState, glyphs: Glyphs) -> str:

@@ -33,6 +33,9 @@ def test_degraded_is_said() -> None:
     assert words.found(replace(SHOWN, degraded="index_starting"), UNICODE) == (
         "38 hits · words only, index starting · 14 ms"
     )
+    assert words.found(replace(SHOWN, degraded="index_starting", strategy="hybrid"), UNICODE) == (
+        "38 hits · words + meaning, index filling · 14 ms"
+    )
     assert words.found(replace(SHOWN, degraded="index_failed"), UNICODE, brief=True) == "38 hits · index failed"
 
 
