@@ -46,6 +46,8 @@ _GRACE_S = 8
 """For requests that are under way at the end."""
 _STREAM_GRACE_S = 0.5
 """For streams: long enough to send what is queued to whoever reads."""
+_INDEX_GRACE_S = 1.0
+"""For requests that wait for the index by meaning: whoever waits for one that hangs is told so, and not cut off."""
 _AGAIN_S = 0.2
 _MOST_HEAD_BYTES = 2**20
 """Of a request's first lines: a question may be a long paste."""
@@ -58,6 +60,7 @@ class _Server(uvicorn.Server):
         super().__init__(config)
         self._broadcaster = broadcaster
         self.successor_wanted = False
+        self.index: asyncio.Task[None] | None = None
 
     def stop(self) -> None:
         """Finish what is under way and end."""
@@ -72,12 +75,17 @@ class _Server(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Wait for what is under way, but not for streams that nobody reads."""
         asyncio.get_running_loop().call_later(_STREAM_GRACE_S, self._end_streams)
+        asyncio.get_running_loop().call_later(_INDEX_GRACE_S, self._end_index)
         await super().shutdown(sockets)
 
     def _end_streams(self) -> None:
         for connection in tuple(self.server_state.connections):
             if isinstance(connection, Connection):
                 connection.end_stream()
+
+    def _end_index(self) -> None:
+        if self.index is not None and not self.index.cancelling():
+            self.index.cancel()
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -186,11 +194,13 @@ async def _open(settings: Settings, services: Services, server: _Server) -> None
         projecting = [asyncio.create_task(_project(settings, services, store))] if _has_meaning(settings) else []
         for task in projecting:
             task.add_done_callback(partial(_ended, services))
+            server.index = task
         try:
             await asyncio.gather(*tasks)  # neither ends of itself; what ends one ends the worker
         finally:
             for task in (*tasks, *projecting):
-                task.cancel()
+                if not task.cancelling():  # one that is closing already is not to be stopped in the middle of it
+                    task.cancel()
             await asyncio.wait((*tasks, *projecting))
 
 

@@ -103,6 +103,12 @@ class ShelfIndex:
         self._shelf.closed += not self._closed
         self._closed = True
 
+    def watch(self) -> None:
+        return None
+
+    def give_up(self) -> None:
+        return None
+
     def drop(self) -> None:
         self._closed = True
         self._shelf.collections.pop(self._model, None)

@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 
 from worker.contract.errors import Unavailable
+from worker.contract.process import alive
 from worker.projection import chroma, folder, hosted, opening, segment
 from worker.projection.collection import Shape
 from worker.projection.embed import Matrix
@@ -454,6 +455,81 @@ def test_of_two_that_open_at_once_one_is_told_who_has_it(tmp_path: Path) -> None
         for process in both:
             process.kill()
             process.communicate()
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
+def test_a_stopped_process_that_a_dead_owner_left_behind_does_not_keep_the_folder(tmp_path: Path) -> None:
+    process = child(CHILD + WRITES, tmp_path, 100_000)
+    assert said(process) == "opened"
+    holder = int(said(process))
+    os.kill(holder, signal.SIGSTOP)
+    with pytest.raises(Unavailable, match=f"is in use by process {process.pid}$"):
+        open_in(tmp_path)  # the owner lives: whatever its process does, it is not ours to end
+    process.kill()
+    process.communicate()
+    index = open_in(tmp_path)
+    assert (index.count(), index.renewed) == (0, "")
+    index.close()
+    assert not alive(holder)
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
+def test_what_is_named_in_a_lock_but_holds_another_folder_is_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(folder, "_ENDING_S", 0.1)
+    monkeypatch.setattr(folder, "_KILLED_S", 0.1)
+    other = open_in(tmp_path / "other")
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    owned = folder.own(tmp_path / "vectors" / SHAPE.name)
+    os.pwrite(owned.lock, f"{gone.pid} {other._process.pid} ".encode(), 0)
+    with pytest.raises(Unavailable, match=f"is in use by process {gone.pid}$"):
+        open_in(tmp_path / "vectors")
+    assert other.count() == 0
+    owned.leave(in_order=False)
+    other.close()
+
+
+@pytest.mark.parametrize("where", ["asking", "writing", "closing"])
+def test_given_up_it_ends_whatever_hangs(tmp_path: Path, where: str) -> None:
+    index = open_in(tmp_path)
+    index.upsert(fragments(vectors(5)))
+    index._process.send_signal(signal.SIGSTOP)
+    begun, told = threading.Event(), list[str]()
+    call = {"asking": index.count, "writing": lambda: index.delete(["obs_1_whole"]), "closing": index.close}[where]
+
+    def hang() -> None:
+        begun.set()
+        try:
+            call()
+        except Unavailable as error:
+            told.append(error.message)
+
+    hanging = threading.Thread(target=hang)
+    hanging.start()
+    begun.wait()
+    index.give_up()
+    hanging.join()
+    assert told == ([] if where == "closing" else ["the index of vectors is closed"])
+    index.close()
+    again = open_in(tmp_path)
+    assert (again.count(), again.renewed) == (5, "")
+    again.close()
+
+
+def test_its_end_is_told_to_whoever_watches(tmp_path: Path) -> None:
+    index = open_in(tmp_path)
+    with index.watch() as life:
+        life.setblocking(False)
+        with pytest.raises(BlockingIOError):
+            life.recv(1)
+        index._process.kill()
+        life.settimeout(20)
+        assert life.recv(1) == b""
+    index.close()
+    with pytest.raises(Unavailable):
+        index.watch()
 
 
 @pytest.mark.parametrize("killed", ["the worker", "the process of the vectors"])

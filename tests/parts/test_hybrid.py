@@ -100,14 +100,14 @@ class Held:
     def count(self) -> int:
         return len(self.held)
 
-    def close(self) -> None:
-        pass
-
     def watch(self) -> None:
         return None
 
     def give_up(self) -> None:
         return None
+
+    def close(self) -> None:
+        pass
 
 
 class Memory:

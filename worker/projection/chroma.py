@@ -146,6 +146,12 @@ class ChromaIndex:
         with self._scope.told("close"):
             _stop(self._system)
 
+    def watch(self) -> None:
+        """Whether a server is there is told by the next call alone."""
+
+    def give_up(self) -> None:
+        """Calls to a server end by their time limit."""
+
     def drop(self) -> None:
         """Delete the collection, and close. In a folder its files stay, and stay open until it is closed."""
         with self._use("delete the collection"):

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import time
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -12,8 +13,12 @@ import msgspec
 from worker.contract.errors import Unavailable
 from worker.owner import taken
 
+HOST = "worker.projection.host"
+"""The module whose process holds a folder; the folder's path is its first word."""
 _BROKEN = "-broken-"
 _ENDING_S = 10.0
+_KILLED_S = 2.0
+_MOST_NAMED_BYTES = 40
 _KEPT = 1  # what is put aside can be built again; it is kept to be looked at, and may be large
 _Seen = dict[str, tuple[int, int]]
 
@@ -60,6 +65,10 @@ class Folder:
             return self._doubt.read_text("utf-8")
         except OSError:
             return ""
+
+    def held_by(self, host: int) -> None:
+        """Note the process that inherits the lock, so that the next owner can end it if ours cannot any more."""
+        _name(self.lock, f"{os.getpid()} {host}")
 
     def begin(self) -> None:
         """Take the mark of order away, before something is written."""
@@ -115,17 +124,49 @@ def own(path: Path) -> Folder:
     # Beside the folder: what is put aside does not take the lock with it.
     until = time.monotonic() + _ENDING_S
     while not taken(lock):
-        owner = os.pread(lock, 20, 0).decode("ascii", "replace").strip() or "unknown"
-        if _lives(owner) or time.monotonic() > until:
+        owner, _, host = os.pread(lock, _MOST_NAMED_BYTES, 0).decode("ascii", "replace").strip().partition(" ")
+        orphan = _orphan(host, owner, path)
+        if (not orphan and _lives(owner)) or time.monotonic() > until + _KILLED_S:
             os.close(lock)
-            raise InUse(f"the folder of vectors {path} is in use by process {owner}")
-        time.sleep(0.02)  # the owner is dead; its process of vectors inherited the lock, and ends as soon as it notices
-    try:
-        os.ftruncate(lock, 0)
-        os.pwrite(lock, str(os.getpid()).encode(), 0)
-    except OSError:
-        pass  # a full disk: the lock holds without a name
+            raise InUse(f"the folder of vectors {path} is in use by process {owner or 'unknown'}")
+        # The owner is dead; its process of vectors inherited the lock, and ends as soon as it notices, in order. One
+        # that is stopped or hangs never does.
+        if orphan and (_is_stopped(orphan) or time.monotonic() > until):
+            with suppress(OSError):
+                os.kill(orphan, signal.SIGKILL)
+        time.sleep(0.02)
+    _name(lock, str(os.getpid()))
     return Folder(path, lock)
+
+
+def _name(lock: int, who: str) -> None:
+    with suppress(OSError):  # a full disk: the lock holds without a name
+        os.ftruncate(lock, 0)
+        os.pwrite(lock, who.encode(), 0)
+
+
+def _orphan(host: str, owner: str, path: Path) -> int:
+    """The process that holds the folder for a worker that is no more; 0 when it is none, or that cannot be told."""
+    if not host.isdecimal():
+        return 0
+    try:
+        words = Path(f"/proc/{host}/cmdline").read_bytes().split(b"\0")
+        is_ours = words[words.index(HOST.encode()) + 1] == os.fsencode(path)
+        return int(host) if is_ours and _stat(host)[1] != owner else 0
+    except (OSError, ValueError, IndexError):
+        return 0
+
+
+def _is_stopped(process: int) -> bool:
+    with suppress(OSError, IndexError):
+        return _stat(str(process))[0] in "Tt"
+    return False
+
+
+def _stat(process: str) -> list[str]:
+    """Its state, its parent, and so on."""
+    # Counted from behind the name, which may hold blanks and brackets.
+    return Path(f"/proc/{process}/stat").read_text("utf-8", "replace").rpartition(")")[2].split()
 
 
 def _lives(process: str) -> bool:

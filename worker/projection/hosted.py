@@ -16,7 +16,7 @@ from worker.projection import frames
 from worker.projection.collection import Shape
 from worker.projection.embed import Vector
 from worker.projection.fitting import can_be_near, fitting
-from worker.projection.folder import Folder
+from worker.projection.folder import HOST, Folder
 from worker.projection.index import Fragment, Match
 
 _ENDING_S = 20.0
@@ -47,6 +47,7 @@ class HostedIndex:
         process: "subprocess.Popen[bytes]",
         reads: socket.socket,
         writes: socket.socket,
+        life: socket.socket,
         dimension: int,
         renewed: str,
         answer_s: float,
@@ -55,10 +56,11 @@ class HostedIndex:
         self.renewed = renewed
         self._owned = owned
         self._process = process
-        self._reads, self._writes = reads, writes
+        self._reads, self._writes, self._life = reads, writes, life
         self._reading, self._writing, self._ending = threading.Lock(), threading.Lock(), threading.Lock()
         self._dimension = dimension
         self._over = ""
+        self._given_up = False
         for each in (reads, writes):
             each.settimeout(answer_s)
 
@@ -128,6 +130,18 @@ class HostedIndex:
         if self._closed():
             self._owned.leave(in_order=self._process.returncode == 0)
 
+    def watch(self) -> socket.socket:
+        """Readable as soon as the process has ended; to be closed by whoever asks. Errors: ``Unavailable``."""
+        try:
+            return self._life.dup()
+        except OSError as error:
+            raise Unavailable(self._over or "the process that holds the vectors has ended") from error
+
+    def give_up(self) -> None:
+        """End the process at once, from any thread: the call under way fails, and ``close`` does not wait for it."""
+        self._given_up = True
+        self._process.kill()
+
     def drop(self) -> None:
         """Delete the collection with all its files, and close. Errors: ``Unavailable``."""
         # Chroma leaves the files of a deleted collection where they are; the folder is ours alone.
@@ -165,13 +179,15 @@ class HostedIndex:
         with self._ending:
             if not self._over:
                 code = self._ended(error)
-                if isinstance(error, TimeoutError):
+                if self._given_up:
+                    self._over = "the index of vectors is closed"
+                elif isinstance(error, TimeoutError):
                     self._over = f"the process that holds the vectors did not answer in {self._reads.gettimeout():g} s"
                 elif code < 0:
                     self._over = f"the process that holds the vectors ended by {signal.Signals(-code).name}"
                 else:
                     self._over = f"the process that holds the vectors ended with {code}"
-                if isinstance(error, TimeoutError) or -code in _BY_A_FAULT:
+                if not self._given_up and (isinstance(error, TimeoutError) or -code in _BY_A_FAULT):
                     self._owned.suspect(self._over)
                 self._close_sockets()
                 self._owned.leave(in_order=False)
@@ -202,8 +218,8 @@ class HostedIndex:
             self._process.wait()
 
     def _close_sockets(self) -> None:
-        self._reads.close()
-        self._writes.close()
+        for each in (self._reads, self._writes, self._life):
+            each.close()
 
 
 def start(
@@ -214,26 +230,28 @@ def start(
     looking: at all that is in the folder first. within_s: for that. renewed: see ``OpenIndex``.
     Errors: ``Broken``; ``Unavailable`` when the folder is not to blame. The folder is still owned then.
     """
-    (reads, its_reads), (writes, its_writes) = socket.socketpair(), socket.socketpair()
-    with its_reads, its_writes:
+    (reads, its_reads), (writes, its_writes), (life, its_life) = (socket.socketpair() for _ in range(3))
+    with its_reads, its_writes, its_life:
         words = [
             str(owned.path), shape.model, str(shape.dimension), generation, "look" if looking else "trust",
             str(its_reads.fileno()), str(its_writes.fileno()),
         ]  # fmt: skip
         try:
             process = subprocess.Popen(
-                [sys.executable, "-P", "-m", "worker.projection.host", *words],
+                [sys.executable, "-P", "-m", HOST, *words],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
                 cwd=owned.path.parent,  # where no `.env` of a project is, which chromadb would read
-                pass_fds=(its_reads.fileno(), its_writes.fileno(), owned.lock),
+                # It knows nothing of its life: the kernel closes it at the end, whatever that is.
+                pass_fds=(its_reads.fileno(), its_writes.fileno(), its_life.fileno(), owned.lock),
                 start_new_session=True,  # a Ctrl-C is for the worker, which ends it in order
             )
         except OSError as error:
-            reads.close()
-            writes.close()
+            for each in (reads, writes, life):
+                each.close()
             raise Unavailable(f"no process can be started to hold the vectors: {error.strerror}") from error
-    index = HostedIndex(owned, process, reads, writes, shape.dimension, renewed, answer_s)
+    owned.held_by(process.pid)
+    index = HostedIndex(owned, process, reads, writes, life, shape.dimension, renewed, answer_s)
     index.opened(within_s)
     return index

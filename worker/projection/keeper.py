@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 
 from worker.contract.errors import MemError, Unavailable
@@ -19,6 +19,7 @@ _log = logging.getLogger("worker.projection")
 
 _GENERATION = "vectors_index:"
 _QUEUED = 5_000
+_CLOSE_S = 1.2
 
 
 class Keeper:
@@ -65,11 +66,33 @@ class Keeper:
                 continue
             self.index, self.told = index, "ready"
             self._changed()
-            await self._lost.wait()
+            await self._ended(index)
             if self._rests:
                 self._rests = False
                 self._lost.clear()
                 await within(self._lost, self._delay.next_s())
+
+    async def _ended(self, index: OpenIndex) -> None:
+        """Wait until it is lost: to whoever used it, or by an end of its own, which is noticed at once."""
+        gone = asyncio.Event()
+        with _watched(index, gone.set):
+            waits = [asyncio.create_task(event.wait()) for event in (gone, self._lost)]
+            try:
+                await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                for each in waits:
+                    each.cancel()
+        if gone.is_set() and index is self.index:
+            await self.lose(index, await self._failing(index))
+        await self._lost.wait()
+
+    async def _failing(self, index: OpenIndex) -> str:
+        """Why one that has ended did so; it says so to whoever asks it next."""
+        try:
+            await self._thread.run(index.count)
+        except MemError as error:
+            return error.message
+        return "what holds the vectors has ended"
 
     def works(self) -> None:
         """It was written to."""
@@ -92,7 +115,6 @@ class Keeper:
         self._changed()
         try:
             if index is not None:
-                self._held = None
                 await self._thread.run(index.drop)
         finally:
             self._delay.reset()
@@ -103,13 +125,21 @@ class Keeper:
         _, _, self.lag = await self._store.read(outbox.counts)
 
     async def count(self, within_s: float = 0.5) -> int | None:
-        """Documents that it says it holds, as far as it says so in time; None while it cannot be asked."""
+        """Documents that it holds, as it says, or last said if it is busy; None while it cannot be asked.
+
+        One that fails at it is lost.
+        """
         index = self.index
         if index is None:
             return None
-        with contextlib.suppress(MemError, TimeoutError):
+        try:
             async with asyncio.timeout(within_s):
                 self._documents = await self._thread.run(index.count)
+        except TimeoutError:
+            pass  # it is busy
+        except MemError as error:
+            await self.lose(index, error.message)
+            return None
         return self._documents
 
     async def answers(self) -> bool:
@@ -121,9 +151,21 @@ class Keeper:
             return False
 
     async def close(self) -> None:
-        """Let go of it."""
+        """Let go of it, in order if that can be had in a moment, otherwise by force."""
         self.index = None
+        try:
+            async with asyncio.timeout(_CLOSE_S):
+                return await self._close()
+        except TimeoutError:
+            self._give_up()
+        except asyncio.CancelledError:
+            self._give_up()
+            raise
         await self._close()
+
+    def _give_up(self) -> None:
+        if self._held is not None:
+            self._held.give_up()
 
     async def _close(self) -> None:
         with contextlib.suppress(MemError):
@@ -135,9 +177,10 @@ class Keeper:
         return self._held
 
     def _close_held(self) -> None:
-        held, self._held = self._held, None
-        if held is not None:
-            held.close()
+        # Forgotten when it is closed, not before: a closing that hangs can be given up too.
+        if self._held is not None:
+            self._held.close()
+        self._held = None
 
     def _say(self, why: str) -> None:
         if why != self.told:
@@ -179,6 +222,31 @@ class Keeper:
                 outbox.queue(connection, chunk, stored=True)
 
             await self._store.write(work)
+
+
+@contextlib.contextmanager
+def _watched(index: OpenIndex, gone: Callable[[], None]) -> Iterator[None]:
+    """While in it, the end of what holds an index is told, once."""
+    loop = asyncio.get_running_loop()
+    try:
+        life = index.watch()
+    except MemError:
+        gone()
+        life = None
+    if life is None:
+        yield
+        return
+
+    def ended() -> None:
+        loop.remove_reader(life)
+        gone()
+
+    with life:
+        loop.add_reader(life, ended)
+        try:
+            yield
+        finally:
+            loop.remove_reader(life)
 
 
 async def forget(store: Store) -> None:

@@ -3,6 +3,7 @@
 import logging
 import secrets
 import shutil
+import socket
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -30,6 +31,14 @@ class OpenIndex(VectorIndex, Protocol):
 
     def drop(self) -> None:
         """Delete the collection with all its files, and close."""
+        ...
+
+    def watch(self) -> socket.socket | None:
+        """Readable as soon as what holds it has ended, for whoever asks to close; None where nobody can tell."""
+        ...
+
+    def give_up(self) -> None:
+        """From any thread: have the call under way fail, where it can be had, however it hangs. ``close`` it then."""
         ...
 
 

@@ -4,8 +4,11 @@ import asyncio
 import queue
 import threading
 from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import Future, InvalidStateError
+from contextlib import suppress
 from typing import TypeVar
+
+from worker.contract.errors import Unavailable
 
 T = TypeVar("T")
 
@@ -17,21 +20,39 @@ class OwnThread:
         self._calls: queue.SimpleQueue[Callable[[bool], None] | None] = queue.SimpleQueue()
         self._closed = False
         self._ended = threading.Event()
+        self._under_way: Callable[[], None] = _nothing
         threading.Thread(target=self._work, name=name, daemon=True).start()
 
     async def run(self, call: Callable[[], T]) -> T:
-        """The result of a call on the thread. One that is given up before its turn is not made."""
+        """The result of a call on the thread. One that is given up before its turn is not made.
+
+        Errors: those of the call; ``Unavailable`` when the thread is closed before it has ended.
+        """
         if self._closed:
-            raise asyncio.CancelledError
+            raise _closed()
         future: Future[T] = Future()
-        self._calls.put(lambda wanted: _carry_out(call, future, wanted))
+
+        def made(wanted: bool) -> None:
+            self._under_way = lambda: _refuse(future)
+            _carry_out(call, future, wanted)
+
+        self._calls.put(made)
         return await asyncio.wrap_future(future)
 
     async def close(self, within_s: float) -> bool:
-        """Take no more calls and wait for the one under way; whether it ended in time."""
+        """Take no more calls and wait for the one under way; whether it ended in time.
+
+        Whoever waits for a call that did not, or that was yet to be made, is told ``Unavailable``.
+        """
         self._closed = True
         self._calls.put(None)
-        return await asyncio.to_thread(self._ended.wait, within_s)
+        ended = await asyncio.to_thread(self._ended.wait, within_s)
+        if not ended:
+            self._under_way()
+            while (call := _next(self._calls)) is not None:
+                call(False)
+            self._calls.put(None)
+        return ended
 
     def _work(self) -> None:
         while (call := self._calls.get()) is not None:
@@ -39,14 +60,36 @@ class OwnThread:
         self._ended.set()
 
 
+def _nothing() -> None:
+    """No call is under way."""
+
+
+def _closed() -> Unavailable:
+    return Unavailable("the index by meaning is being closed")
+
+
+def _refuse(future: "Future[T]") -> None:
+    with suppress(InvalidStateError):  # it has ended just now
+        future.set_exception(_closed())
+
+
+def _next(calls: "queue.SimpleQueue[Callable[[bool], None] | None]") -> Callable[[bool], None] | None:
+    with suppress(queue.Empty):
+        return calls.get_nowait()
+    return None
+
+
 def _carry_out(call: Callable[[], T], future: "Future[T]", wanted: bool) -> None:
     if not wanted:
-        future.cancel()
+        _refuse(future)
+        return
     if not future.set_running_or_notify_cancel():
         return
     try:
         found = call()
     except BaseException as error:  # noqa: BLE001 - whatever it is, it is told to the one who asked
-        future.set_exception(error)
+        with suppress(InvalidStateError):  # who asked was told already that it is closed
+            future.set_exception(error)
     else:
-        future.set_result(found)
+        with suppress(InvalidStateError):
+            future.set_result(found)
