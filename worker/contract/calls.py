@@ -19,6 +19,7 @@ from worker.contract.present import Text
 from worker.contract.recalls import ObservationRead, PromptRead, Recalls, SummaryRead
 from worker.contract.records import RecordKey, RecordKind
 from worker.contract.search import (
+    MOST_CHARS,
     BatchQuery,
     Facets,
     SearchPage,
@@ -124,7 +125,8 @@ def _text(value: object) -> str:
 
 def _search(query: SearchQuery, form: str | None) -> tuple[tuple[str, str], ...]:
     return _params(
-        query=query.text,
+        # One more than is read, so that the answer tells of the rest.
+        query=query.text[: MOST_CHARS + 1],
         format=form,
         kind=query.kinds,
         obs_type=query.types,
@@ -181,7 +183,7 @@ def _timeline(query: TimelineQuery, form: str | None) -> tuple[tuple[str, str], 
     return (
         *_params(
             anchor=query.anchor,
-            query=query.query,
+            query=query.query[: MOST_CHARS + 1],
             format=form,
             project=query.project,
             platformSource=query.platform_source,

@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from worker.contract.records import RecordKind
+from worker.contract.search import MOST_CHARS
 from worker.contract.when import at_ms, parse_range
 
 _FIELDS = {
@@ -26,7 +27,6 @@ _FIELDS = {
     "kind": "is", "since": "since", "until": "until", "at": "at",
 }  # fmt: skip
 _DATES = ("since", "until", "at")
-_MOST_CHARS = 20_000
 _TOKEN = re.compile(
     # `file://` begins an address.
     rf"(?P<minus>-)?(?:(?P<field>{'|'.join(_FIELDS)}):(?!//))?"
@@ -81,12 +81,12 @@ def parse(line: str, *, now_epoch_ms: int, zone: dt.tzinfo | None = None, typing
     """What a line asks for.
 
     typing: the end of the line may be unfinished; a filter there whose value cannot be read yet is passed over.
-    Of a line longer than anybody types, the first 20,000 characters are read.
+    Of a line longer than anybody types, the first ``MOST_CHARS`` are read.
     """
     reading = _Reading()
-    if len(line) > _MOST_CHARS:
-        line = line[:_MOST_CHARS]
-        reading.notes.append(f"only the first {_MOST_CHARS:,} characters were read")
+    if len(line) > MOST_CHARS:
+        line = line[:MOST_CHARS]
+        reading.notes.append(f"only the first {MOST_CHARS:,} characters were read")
     for token in _tokens(line):
         complaint = _read(token, reading, now_epoch_ms, zone)
         if complaint and not (typing and token.ends_line):

@@ -6,6 +6,9 @@ import msgspec
 
 from worker.contract.records import Observation, Prompt, RecordKey, RecordKind, Summary
 
+MOST_CHARS = 5_000
+"""Of a question's line that are read. As a part of an address, with twelve characters for one, they fit into 64 kB."""
+
 
 class Order(enum.StrEnum):
     """Order of a result. ``relevance`` without words is newest first.

@@ -108,7 +108,7 @@ def test_a_long_line_is_not_copied_for_each_of_its_words() -> None:
             Line.copied += len(piece)
             return piece
 
-    line = Line("word " * 2_000)
+    line = Line("word " * 900)
     assert parse(line, now_epoch_ms=NOW).text == line.rstrip()
     assert Line.copied <= 2 * len(line)
 
@@ -121,5 +121,5 @@ def test_a_span_is_shown_with_its_zone() -> None:
 
 def test_of_a_line_that_nobody_types_the_beginning_is_read_and_that_is_said() -> None:
     said = parse("word " * 10_000, now_epoch_ms=NOW)
-    assert said.text.count("word") == 4_000
-    assert said.notes == ("only the first 20,000 characters were read",)
+    assert said.text.count("word") == 1_000
+    assert said.notes == ("only the first 5,000 characters were read",)
