@@ -23,6 +23,7 @@ from tests.factories import (
     summary_row,
 )
 from tests.fakes import FakeClock
+from tests.parts.conftest import fill
 from tests.processes import WorkerProcess, running_worker
 from worker.api.app import build
 from worker.api.services import Services
@@ -33,7 +34,7 @@ from worker.contract.costs import CostLine, CostQuery, Costs, SessionCost, Spent
 from worker.contract.curation import Save, Saved
 from worker.contract.errors import Invalid, MemError, NotFound, Problem, Unavailable
 from worker.contract.events import StreamEvent
-from worker.contract.index import IndexState, IndexStatus
+from worker.contract.index import IndexFaults, IndexState, IndexStatus
 from worker.contract.overview import Disk, LastRecord, LogTrouble, Overview
 from worker.contract.present import Text, text
 from worker.contract.recalls import Recalled, Recalls
@@ -166,6 +167,11 @@ GOLDEN: list[tuple[Any, str]] = [
         '"dimension":0,"serving":"","backend":"local","collection":"","chroma":"","covered":[]},"disk":{"data_dir":"/x",'
         '"database_bytes":6,"vectors_bytes":7,"free_bytes":null},"log":{"errors":1,"warnings":0,"since_epoch_ms":5,'
         '"lines":[]},"last":{"key":"S14","project":"shop","created_at_epoch":8}}',
+    ),
+    (
+        IndexFaults(checked=32, waiting=1370, chroma="opening", missing=1, examples=("obs_2_whole",)),
+        '{"checked":32,"waiting":1370,"chroma":"opening","missing":1,"orphans":0,"stale":0,'
+        '"examples":["obs_2_whole"],"repaired":false}',
     ),
     (Readiness(status="ready"), '{"status":"ready","mcpReady":true,"message":null}'),
     (Version("0.1.0"), '{"version":"0.1.0"}'),
@@ -354,3 +360,13 @@ async def test_an_index_that_is_not_there_is_called_off_only_where_it_is(
     async with WorkerClient("127.0.0.1", 1, transport=transport) as client:
         status = await client.send(calls.index_status())
         assert (status.state, "switched off" in status.reason) == (state, state is IndexState.OFF)
+
+
+async def test_an_index_that_is_not_there_yet_says_how_many_records_wait(tmp_path: Path) -> None:
+    store = open_store(tmp_path / "claude-mem.db")
+    await fill(store, make_batch([observation_row("a"), observation_row("b", created_at_epoch=2)]))
+    services = Services("0.1.0", tmp_path, 1, Broadcaster(), FakeClock(), lambda: None, meaning=Degraded.INDEX_STARTING)
+    services.opened = (store, Engine(store))
+    status = await services.index_status()
+    assert (status.state, status.records, status.pending) == (IndexState.STARTING, 2, 2)
+    await store.close()

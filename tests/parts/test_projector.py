@@ -11,7 +11,7 @@ import pytest
 
 from tests.factories import make_batch, observation_row, prompt_row, session_row, summary_row
 from tests.parts.conftest import eventually, fill
-from tests.parts.index_of_dicts import Model, Shelf, assert_true, projecting, settled, waits, wanted
+from tests.parts.index_of_dicts import Model, Shelf, ShelfIndex, assert_true, projecting, settled, waits, wanted
 from worker.contract.errors import Unavailable
 from worker.contract.index import IndexState, IndexStatus
 from worker.contract.records import RecordKey, RecordKind
@@ -447,6 +447,231 @@ async def test_verify_tells_and_repair_mends(store: Store) -> None:
         await settled(store, projector)
         await assert_true(store, shelf)
         assert (await projector.verify()).examples == ()
+
+
+class Listing:
+    """Stands in the way of whoever lists what an index holds."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.begun, self.goes_on = threading.Event(), threading.Event()
+        listed = ShelfIndex.ids
+
+        def ids(index: ShelfIndex) -> Any:
+            self.begun.set()
+            self.goes_on.wait()
+            yield from listed(index)
+
+        monkeypatch.setattr(ShelfIndex, "ids", ids)
+
+
+@pytest.mark.parametrize("repairs", [False, True])
+async def test_embedding_goes_on_while_chroma_is_compared(
+    store: Store, monkeypatch: pytest.MonkeyPatch, repairs: bool
+) -> None:
+    shelf, listing = Shelf(), Listing(monkeypatch)
+    await fill(store, make_batch(rows(10)))
+    async with projecting(store, Model(), shelf) as projector:
+        await settled(store, projector)
+        comparing = asyncio.create_task(projector.repair() if repairs else projector.verify())
+        await eventually(listing.begun.is_set)
+        shelf.held()["obs_11_title"] = shelf.held()["obs_1_title"]  # of no record when it is looked for
+        await fill(store, make_batch(rows(20, "more")))
+        await run(store, "UPDATE observations SET title = 'new', facts = '[]' WHERE id = 3")
+        await delete(store, 4)
+
+        async def embedded() -> bool:
+            status = await projector.status()
+            return (status.pending, status.embedded) == (0, 29)
+
+        await eventually(embedded)
+        assert not comparing.done()
+        assert len(shelf.held()) == 51, "what is compared is not written to"
+        listing.goes_on.set()
+        faults = await comparing
+        assert (faults.checked, faults.waiting, faults.chroma) == (8, 21, "")
+        assert (faults.missing, faults.stale) == (0, 0)
+        await settled(store, projector)
+        await assert_true(store, shelf)
+        faults = await projector.verify()
+        assert (faults.checked, faults.waiting, faults.examples) == (29, 0, ())
+
+
+async def test_a_chroma_that_does_not_answer_is_not_waited_for(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("worker.projection.mending._ANSWER_S", 0.2)
+    shelf, listing = Shelf(), Listing(monkeypatch)
+    await fill(store, make_batch(rows(10)))
+    async with projecting(store, Model(), shelf) as projector:
+        await settled(store, projector)
+        for compare in (projector.verify, projector.repair, projector.verify):
+            assert (await compare()).chroma == "it did not answer in 0.2 s"
+        await fill(store, make_batch(rows(20, "more")))
+
+        async def embedded() -> bool:
+            return (await projector.status()).embedded == 30
+
+        await eventually(embedded)
+        listing.goes_on.set()
+        await settled(store, projector)
+        await assert_true(store, shelf)
+        assert (await projector.verify()).chroma == ""
+
+
+async def test_a_write_that_hangs_is_not_waited_for_by_a_comparison(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("worker.projection.mending._ANSWER_S", 0.2)
+    shelf = Shelf()
+    async with projecting(store, Model(), shelf) as projector:
+        await settled(store, projector)
+        shelf.gate.clear()
+        await fill(store, make_batch(rows(3)))
+
+        async def stored() -> bool:
+            return (await waits(store))[2] == 3
+
+        await eventually(stored)
+        faults = await projector.verify()
+        assert (faults.chroma, faults.checked, faults.waiting) == ("it did not answer in 0.2 s", 0, 3)
+        shelf.gate.set()
+        await settled(store, projector)
+        await assert_true(store, shelf)
+
+
+async def test_a_comparison_tells_what_it_did_not_compare(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    shelf, model = Shelf(), Model()
+    shelf.down = "vectors is a file"
+    await fill(store, make_batch(rows(30)))
+    async with projecting(store, model, shelf) as projector:
+
+        async def embedded() -> bool:
+            return (await projector.status()).embedded == 30
+
+        await eventually(embedded)
+        await eventually(lambda: projector._keeper is not None and projector._keeper.told == shelf.down)
+        for faults in (await projector.verify(), await projector.repair()):
+            assert (faults.chroma, faults.checked, faults.waiting) == ("vectors is a file", 0, 30)
+        shelf.down = ""
+        await settled(store, projector)
+        faults = await projector.verify()
+        assert (faults.chroma, faults.checked, faults.waiting) == ("", 30, 0)
+
+        def fails(index: ShelfIndex) -> Any:
+            raise Unavailable("it went away")
+
+        with monkeypatch.context() as patched:
+            patched.setattr(ShelfIndex, "ids", fails)
+            opened = shelf.opened
+            assert (await projector.verify()).chroma == "it went away"
+        await settled(store, projector)
+        assert shelf.opened == opened + 1, "what failed is opened anew"
+        model.gate.clear()
+        await projector.rebuild(reembed=True)
+        faults = await projector.verify()
+        assert (faults.checked, faults.waiting) == (0, 30)
+        model.gate.set()
+        await settled(store, projector)
+
+
+async def test_where_there_is_to_be_no_chroma_nothing_is_said_to_be_left_out(store: Store) -> None:
+    await fill(store, make_batch(rows(3)))
+    async with projecting(store, Model(), None) as projector:
+        await settled(store, projector)
+        faults = await projector.verify()
+        assert (faults.chroma, faults.checked, faults.waiting) == ("", 3, 0)
+
+
+async def test_before_the_model_is_loaded_what_waits_is_counted(store: Store) -> None:
+    shelf, loading = Shelf(), threading.Event()
+
+    def open_model() -> Model:
+        loading.wait()
+        return Model()
+
+    await fill(store, make_batch(rows(3)))
+    async with projecting(store, open_model, shelf) as projector:
+        status = await projector.status()
+        assert (status.state, status.pending, status.records) == (IndexState.STARTING, 3, 3)
+        loading.set()
+        await settled(store, projector)
+
+
+@pytest.mark.parametrize("model_loads", [False, True])
+async def test_a_store_that_takes_nothing_is_told_at_once(store: Store, model_loads: bool) -> None:
+    shelf, loading = Shelf(), threading.Event()
+
+    def open_model() -> Model:
+        loading.wait()
+        return Model()
+
+    async def failed() -> bool:
+        return (await projector.status()).state is IndexState.FAILED
+
+    if model_loads:
+        loading.set()
+    await fill(store, make_batch(rows(3)))
+    await run(store, "PRAGMA query_only = 1")
+    async with projecting(store, open_model, shelf) as projector:
+        await eventually(failed)
+        status = await projector.status()
+        assert "can only be read" in status.reason and status.pending == 3
+        assert projector.serving() is Degraded.INDEX_FAILED
+        loading.set()
+        database = store._database
+        await asyncio.get_running_loop().run_in_executor(
+            database._writing, lambda: database._writer.execute("PRAGMA query_only = 0").close()
+        )
+        assert (await settled(store, projector)).reason == ""
+        assert serving(projector).model == NAME
+
+
+async def test_a_disk_that_is_full_for_the_vectors_is_told(store: Store) -> None:
+    shelf, model = Shelf(), Model()
+    async with projecting(store, model, shelf) as projector:
+        await settled(store, projector)
+        await fill(store, make_batch(rows(2)))
+        await settled(store, projector)
+        model.gate.clear()
+        await fill(store, make_batch(rows(60, "long " * 40)))
+        await run(store, "PRAGMA max_page_count = 1")
+        model.gate.set()
+
+        async def failed() -> bool:
+            return (await projector.status()).state is IndexState.FAILED
+
+        await eventually(failed)
+        assert "is full" in (await projector.status()).reason
+        assert serving(projector).model == NAME, "what was kept before still answers"
+        await run(store, "PRAGMA max_page_count = 100000")
+        assert (await settled(store, projector)).reason == ""
+        await assert_true(store, shelf)
+
+
+async def test_a_paused_index_has_no_speed(store: Store) -> None:
+    class Stopping(Model):
+        def embed(self, texts: Any, kind: Any) -> Any:
+            found = super().embed(texts, kind)
+            if len(self.embedded) > 100 and not stopped.is_set():
+                stopped.set()
+                self.gate.clear()
+            return found
+
+    stopped = threading.Event()
+
+    model = Stopping()
+    await fill(store, make_batch(rows(100)))
+    async with projecting(store, model, Shelf()) as projector:
+
+        async def goes() -> bool:
+            return (await projector.status()).left_s is not None
+
+        await eventually(goes)
+        await projector.pause()
+        status = await projector.status()
+        assert (status.state, status.rate_per_s, status.left_s) == (IndexState.PAUSED, 0.0, None)
+        assert status.pending
+        model.gate.set()
+        await projector.resume()
+        await settled(store, projector)
 
 
 async def test_rebuild_fills_an_empty_folder_without_embedding(store: Store) -> None:

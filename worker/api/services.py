@@ -9,6 +9,7 @@ from worker.contract.errors import Conflict, Unavailable
 from worker.contract.index import IndexState, IndexStatus
 from worker.contract.search import Degraded
 from worker.contract.upkeep import ProcessingStatus
+from worker.projection.extent import extent
 from worker.projection.meaning import Meaning
 from worker.projection.upkeep import IndexUpkeep
 from worker.search.engine import Engine
@@ -83,7 +84,17 @@ class Services:
             case Degraded.INDEX_FAILED:
                 return IndexStatus(state=IndexState.FAILED, reason=_FAILED)
             case _:
-                return IndexStatus(state=IndexState.STARTING)
+                if self.opened is None:
+                    return IndexStatus(state=IndexState.STARTING)
+                found = await self.store.read(extent)
+                return IndexStatus(
+                    state=IndexState.STARTING,
+                    records=found.records,
+                    embedded=found.embedded,
+                    pending=found.pending,
+                    failed=found.failed,
+                    unwritten=found.unwritten,
+                )
 
     def processing(self) -> ProcessingStatus:
         """What waits to become a memory."""

@@ -47,7 +47,7 @@ def main(argv: Sequence[str]) -> int:
         say_json(status if faults is None else faults)
     else:
         say(_told(status) if faults is None else f"{_found(faults)}\n{_line(status)}")
-    if faults is not None and args.action == "verify" and _any(faults):
+    if faults is not None and (_lacks(faults) or (args.action == "verify" and _any(faults))):
         return exits.NOTHING
     return exits.UNAVAILABLE if status.state is IndexState.FAILED else exits.FOUND
 
@@ -97,6 +97,11 @@ def _any(faults: IndexFaults) -> bool:
     return bool(faults.missing or faults.orphans or faults.stale)
 
 
+def _lacks(faults: IndexFaults) -> bool:
+    """Whether something was not compared."""
+    return bool(faults.waiting or faults.chroma)
+
+
 def _told(status: IndexStatus) -> str:
     lines = [_line(status)]
     if status.state is IndexState.OFF:
@@ -133,12 +138,20 @@ def _row(row: Coverage) -> str:
 
 
 def _found(faults: IndexFaults) -> str:
-    if not _any(faults):
-        return f"{faults.checked:,} documents compared: all is as it should be"
-    lines = [
-        f"{faults.checked:,} documents compared: {faults.missing:,} missing, {faults.orphans:,} of no record, "
-        f"{faults.stale:,} records of an older text"
-        + ("; being mended" if faults.repaired else "; `claude-mem index repair` mends it")
-    ]
+    lines = [f"{faults.checked:,} records compared: {_wrong(faults)}"]
+    if faults.chroma:
+        lines.append(f"  not compared: Chroma, {faults.chroma}")
+    if faults.waiting:
+        lines.append(f"  not compared: {faults.waiting:,} records that wait to be embedded or written to Chroma")
     lines += [f"  {example}" for example in faults.examples[:_SHOWN]]
     return "\n".join(lines)
+
+
+def _wrong(faults: IndexFaults) -> str:
+    if not _any(faults):
+        return "nothing wrong as far as it goes" if _lacks(faults) else "all is as it should be"
+    return (
+        f"{faults.missing:,} documents missing, {faults.orphans:,} of no record, "
+        f"{faults.stale:,} records of an older text"
+        + ("; being mended" if faults.repaired else "; `claude-mem index repair` mends it")
+    )

@@ -68,13 +68,17 @@ class IndexStatus(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class IndexFaults(msgspec.Struct, frozen=True, kw_only=True):
-    """What a comparison of the index with the records found; document ids, at most the first hundred of each.
+    """What a comparison of the index with the records found; examples: document ids, a hundred at most.
 
+    checked: records that were compared. waiting: records that wait to be embedded or to be written to Chroma, and were
+    passed over. chroma: why Chroma was not compared; empty when it was, and when there is to be none.
     missing: documents of records that Chroma does not hold. orphans: documents of no record. stale: records whose
     vectors are of an older text. repaired: whether they were queued to be written, and the orphans removed.
     """
 
     checked: int = 0
+    waiting: int = 0
+    chroma: str = ""
     missing: int = 0
     orphans: int = 0
     stale: int = 0

@@ -1,10 +1,12 @@
 """What an index of vectors holds, compared with what it should."""
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TypeVar
 
+from worker.contract.errors import Unavailable
 from worker.contract.records import RecordKey
 from worker.projection.documents import document_id, parse_id
 from worker.projection.index import VectorIndex
@@ -32,15 +34,22 @@ class Findings:
         return sum(self.incomplete.values())
 
 
-async def audit(store: Store, model: str, index: VectorIndex, thread: OwnThread) -> Findings:
+class Silent(Unavailable):
+    """An index has not answered in time, and may still do so: its thread is not free until then."""
+
+
+async def audit(
+    store: Store, model: str, index: VectorIndex, thread: OwnThread, *, answer_s: float | None = None
+) -> Findings:
     """Look through all ids of an index that nobody writes to meanwhile.
 
     Records that wait to be written are passed over. Holds a number for each record, and no ids.
-    Errors: ``Unavailable`` of the index.
+    answer_s: how long to wait for each page; as long as it takes, if None.
+    Errors: ``Unavailable`` of the index; ``Silent`` when a page did not come in time.
     """
     findings = Findings()
     seen: dict[int, int] = {}
-    async for page in _pages(index, thread):
+    async for page in _pages(index, thread, answer_s):
         findings.orphans += await store.read(partial(_look, model=model, page=page, seen=seen))
     after = -1
     while chunk := await store.read(partial(vectors.written_after, model=model, after=after, most=_CHUNK)):
@@ -77,8 +86,20 @@ def _look(connection: Connection, model: str, page: Sequence[str], seen: dict[in
     return orphans
 
 
-async def _pages(index: VectorIndex, thread: OwnThread) -> AsyncIterator[Sequence[str]]:
-    pages: Iterator[Sequence[str]] = await thread.run(lambda: iter(index.ids()))
+async def answered(thread: OwnThread, call: Callable[[], T], answer_s: float | None) -> T:
+    """What an index answers on its thread. Errors: ``Silent`` when it does not in time."""
+    asked = asyncio.ensure_future(thread.run(call))
+    try:
+        await asyncio.wait({asked}, timeout=answer_s)
+        if asked.done():
+            return asked.result()
+    finally:
+        asked.cancel()
+    raise Silent(f"it did not answer in {answer_s:g} s")
+
+
+async def _pages(index: VectorIndex, thread: OwnThread, answer_s: float | None) -> AsyncIterator[Sequence[str]]:
+    pages: Iterator[Sequence[str]] = await answered(thread, lambda: iter(index.ids()), answer_s)
     following: Callable[[], Sequence[str] | None] = partial(next, pages, None)
-    while (page := await thread.run(following)) is not None:
+    while (page := await answered(thread, following, answer_s)) is not None:
         yield page

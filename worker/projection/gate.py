@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator, Coroutine, Iterator
 
 _log = logging.getLogger("worker.projection")
 _REST_S = 10.0
@@ -67,6 +67,12 @@ class Gate:
             self.rest(_REST_S)
 
     @contextlib.asynccontextmanager
+    async def in_turn(self) -> AsyncIterator[None]:
+        """After whoever is alone, and before who wants to be; writes go on."""
+        async with self._lock:
+            yield
+
+    @contextlib.asynccontextmanager
     async def alone(self) -> AsyncIterator[None]:
         """While no write is under way and none begins."""
         async with self._lock:
@@ -88,6 +94,49 @@ class Gate:
         for task in tuple(self._flying):
             task.cancel()
         await self.landed()
+
+
+class Passage:
+    """To an index of vectors, for its writes, of one event loop: many at once, or none while it is compared."""
+
+    def __init__(self) -> None:
+        self._shut = 0
+        self._inside = 0
+        self._left = asyncio.Event()
+        self._left.set()
+
+    @contextlib.contextmanager
+    def through(self) -> Iterator[bool]:
+        """Whether the index may be written to in the meantime."""
+        if self._shut:
+            yield False
+            return
+        self._inside += 1
+        self._left.clear()
+        try:
+            yield True
+        finally:
+            self._inside -= 1
+            if not self._inside:
+                self._left.set()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a write would be let through."""
+        return not self._shut
+
+    def shut(self) -> None:
+        """Let no write through, until it was reopened as often."""
+        self._shut += 1
+
+    def reopen(self) -> None:
+        """One reason less to be shut."""
+        self._shut -= 1
+
+    async def emptied(self, within_s: float) -> bool:
+        """Whether all that went through came out in time."""
+        await within(self._left, within_s)
+        return self._left.is_set()
 
 
 async def within(event: asyncio.Event, most_s: float) -> None:

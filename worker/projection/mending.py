@@ -3,18 +3,23 @@
 from collections.abc import Sequence
 from functools import partial
 
+from worker.contract.errors import Unavailable
 from worker.contract.index import IndexFaults
-from worker.projection.audit import Findings, audit, example
+from worker.projection.audit import Findings, Silent, answered, audit, example
+from worker.projection.gate import Passage
 from worker.projection.keeper import Keeper
+from worker.projection.opening import OpenIndex
 from worker.projection.thread import OwnThread
 from worker.projection.writer import Model
-from worker.store import outbox, vectors
-from worker.store.tables import Store
+from worker.store import outbox, search_index, vectors
+from worker.store.tables import Connection, Store
 
 _COMPARED = 20_000
 _QUEUED = 5_000
 _DROPPED = 500
 _EXAMPLES = 100
+_ANSWER_S = 10.0
+"""An index lists 10,000 ids in a second; one that takes so long is not waited for."""
 
 
 async def plan(store: Store, model: str) -> None:
@@ -28,35 +33,71 @@ async def plan(store: Store, model: str) -> None:
 
 
 async def compare(
-    store: Store, model: Model, keeper: Keeper | None, thread: OwnThread, *, repairs: bool
+    store: Store, model: Model, held: Keeper | str, thread: OwnThread, passage: Passage, *, repairs: bool
 ) -> IndexFaults:
-    """All that is wrong, while nobody writes; repairs: and have it mended. Errors: ``Unavailable`` of the index.
+    """All that is wrong; repairs: and have it mended.
 
-    thread: on which the index is written.
+    held: what holds the index, or why there is none. thread: on which the index is written. passage: to it, shut.
     """
     stale = await _behind(store, model.name)
     stale += await store.read(partial(vectors.damaged, model=model.name, dimension=model.embedder.dimension))
     left = await store.read(outbox.left_over)
-    records, _ = await store.read(partial(vectors.counts, model=model.name))
+    keeper = held if isinstance(held, Keeper) else None
     index = keeper.index if keeper is not None else None
-    found = Findings() if index is None else await audit(store, model.name, index, thread)
+    found, why = Findings(), held if isinstance(held, str) else held.told
+    if keeper is not None and index is not None:
+        found, why = await _audited(store, model, keeper, index, thread, passage)
+    passed, checked = await store.read(partial(_passed_over, model=model.name))
     if repairs:
         await _queue(store, stale + left)
-        if keeper is not None and index is not None:
+        if keeper is not None and index is not None and not why:
             await keeper.queue(found)
-            if found.orphans:
-                await thread.run(partial(index.delete, found.orphans))
+            why = await _removed(index, found.orphans, thread)
         await store.write(partial(outbox.hurry, also_hopeless=True))
         await store.write(outbox.set_marks)
     examples = [example(number) for number in (*stale, *found.incomplete)] + found.orphans
     return IndexFaults(
-        checked=records,
+        checked=checked,
+        waiting=passed,
+        chroma=why,
         missing=found.missing,
         orphans=len(found.orphans) + len(left),
         stale=len(stale),
         examples=tuple(examples[:_EXAMPLES]),
         repaired=repairs,
     )
+
+
+async def _audited(
+    store: Store, model: Model, keeper: Keeper, index: OpenIndex, thread: OwnThread, passage: Passage
+) -> tuple[Findings, str]:
+    """What is wrong with an index, or why it cannot be told."""
+    try:
+        if not await passage.emptied(_ANSWER_S):
+            return Findings(), f"it did not answer in {_ANSWER_S:g} s"
+        return await audit(store, model.name, index, thread, answer_s=_ANSWER_S), ""
+    except Silent as error:
+        return Findings(), error.message
+    except Unavailable as error:
+        await keeper.lose(index, error.message)
+        return Findings(), error.message
+
+
+async def _removed(index: OpenIndex, orphans: Sequence[str], thread: OwnThread) -> str:
+    """Take documents of no record out of an index; why it cannot be done."""
+    try:
+        for at in range(0, len(orphans), _DROPPED):
+            await answered(thread, partial(index.delete, orphans[at : at + _DROPPED]), _ANSWER_S)
+    except Unavailable as error:
+        return error.message
+    return ""
+
+
+def _passed_over(connection: Connection, model: str) -> tuple[int, int]:
+    """How many records wait, and how many do not."""
+    records, _ = vectors.counts(connection, model)
+    waiting = outbox.records_waiting(connection)
+    return waiting + search_index.queued(connection), records - waiting
 
 
 async def drop_others(store: Store, models: set[str]) -> None:

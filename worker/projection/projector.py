@@ -19,8 +19,9 @@ from worker.contract.search import Degraded
 from worker.projection import documents, keeper, mending
 from worker.projection.backlog import Backlog, Courtesy
 from worker.projection.embed import Embedder
+from worker.projection.extent import extent
 from worker.projection.former import Former, adopt, hand_over
-from worker.projection.gate import Gate
+from worker.projection.gate import Gate, Passage
 from worker.projection.keeper import Keeper
 from worker.projection.opening import OpenIndex
 from worker.projection.pace import Delay, Rate
@@ -29,7 +30,7 @@ from worker.projection.thread import OwnThread
 from worker.projection.writer import Model, Writer
 from worker.store import outbox, search_index, vectors
 from worker.store.changes import Change
-from worker.store.tables import Connection, Store
+from worker.store.tables import Store
 
 _log = logging.getLogger("worker.projection")
 
@@ -46,6 +47,7 @@ _REPORT_S = 1.0
 _CLOSE_S = 1.5
 
 _PAUSED = "vectors_paused"
+_PROBE = "vectors_probe"
 
 Report = Callable[[IndexStatus], None]
 
@@ -75,14 +77,16 @@ class Projector:
         self._live = OwnThread("embed-live")
         self._rest = OwnThread("embed-backlog")
         self._writing = OwnThread("write-index")
-        self._writer = Writer(store, self._writing, clock=clock)
+        self._passage = Passage()
+        self._writer = Writer(store, self._writing, clock=clock, passage=self._passage)
         self._gate, self._courtesy = Gate(), Courtesy()
         self._embedding = Backlog(
             store, self._gate, self._courtesy, partial(self._write, thread=self._rest),
             batch=_BATCH, idle=self._settle, clock=clock,
         )  # fmt: skip
         self._catching_up = Backlog(
-            store, self._gate, self._courtesy, partial(self._write, thread=self._rest),
+            # What was embedded has only to be cut again, in no time: it does not wait for a batch that is embedded.
+            store, self._gate, self._courtesy, partial(self._write, thread=self._live),
             batch=_WRITE_BATCH, stored=True, ready=self._has_index, planned=self._measure, idle=self._settle,
             clock=clock,
         )  # fmt: skip
@@ -90,6 +94,8 @@ class Projector:
         self._former: Former | None = None
         self._keeper: Keeper | None = None
         self._trouble = ""
+        self._store_trouble = ""
+        self._bare = True
         self._written = 0
         self._paused = False
         self._planned = False
@@ -97,6 +103,7 @@ class Projector:
         self._fresh: dict[int, None] = {}
         self._moved = asyncio.Event()
         self._running: asyncio.Task[None] | None = None
+        self._reopening: set[asyncio.Task[None]] = set()
         self._tasks: asyncio.TaskGroup | None = None
         store.feed.subscribe(self._heard)
 
@@ -107,6 +114,8 @@ class Projector:
         index is given.
         """
         former = self._former
+        if self._store_trouble and self._bare:
+            return Degraded.INDEX_FAILED
         if former is not None and former.model is not None:
             model, holder = former.model, former.keeper
         elif self._model is not None:
@@ -132,6 +141,7 @@ class Projector:
         async with asyncio.TaskGroup() as tasks:
             self._tasks = tasks
             tasks.create_task(self._tell())
+            await self._probe()
             await self._load()
             await self._patiently(self._prepare)
             model = self._known()
@@ -147,6 +157,8 @@ class Projector:
         if self._running is not None:
             self._running.cancel()
             await asyncio.wait([self._running])
+        for reopening in self._reopening:
+            reopening.cancel()
         await self._gate.give_up()
         ended = await asyncio.gather(self._live.close(_CLOSE_S), self._rest.close(_CLOSE_S), self._close_index())
         if not all(ended):
@@ -175,40 +187,64 @@ class Projector:
         model = self._model
         former = self._former.model if self._former is not None else None
         name = model.name if model is not None else await self._store.read(partial(outbox.noted, name=outbox.MODEL))
-        records, embedded, pending, failed, lag, reason = await self._store.read(partial(_counted, model=name))
-        rate = self._rate.per_s(time.monotonic())
+        found = await self._store.read(partial(extent, model=name))
+        rate = 0.0 if self._paused else self._rate.per_s(time.monotonic())
         chroma = self._keeper.told if self._keeper is not None else "opening" if self._open_index else "off"
-        if chroma == "ready" and lag:
-            chroma = f"ready; {lag} records to be written there"
+        if chroma == "ready" and found.unwritten:
+            chroma = f"ready; {found.unwritten} records to be written there"
         return IndexStatus(
-            state=self._state(pending),
-            reason=self._trouble or reason,
-            records=records,
-            embedded=embedded,
-            pending=pending,
-            failed=failed,
+            state=self._state(found.pending),
+            reason=self._trouble or self._store_trouble or found.reason,
+            records=found.records,
+            embedded=found.embedded,
+            pending=found.pending,
+            failed=found.failed,
             documents=await self._keeper.count() if self._keeper is not None else None,
             rate_per_s=round(rate, 2),
-            left_s=round(pending / rate, 1) if rate and pending else None,
+            left_s=round(found.pending / rate, 1) if rate and found.pending else None,
             model=model.embedder.name if model is not None else "",
             dimension=model.embedder.dimension if model is not None else 0,
             serving=former.embedder.name if former is not None else "",
             backend=self._backend,
             collection=name,
-            unwritten=lag,
+            unwritten=found.unwritten,
             chroma=chroma,
             covered=await self._store.read(partial(vectors.coverage, model=name)) if covered else (),
         )
 
     async def verify(self) -> IndexFaults:
-        """Hold all records against their vectors and these against Chroma; nothing is changed."""
-        async with self._gate.alone():
-            return await mending.compare(self._store, self._known(), self._keeper, self._writing, repairs=False)
+        """Hold all records against their vectors and these against Chroma; nothing is changed.
+
+        Embedding goes on meanwhile, and Chroma is given nothing. What was not compared is told.
+        Errors: ``Unavailable`` until the model is there.
+        """
+        return await self._compare(repairs=False)
 
     async def repair(self) -> IndexFaults:
         """The same, and have everything written that is missing or old, and removed what belongs to no record."""
-        async with self._gate.alone():
-            return await mending.compare(self._store, self._known(), self._keeper, self._writing, repairs=True)
+        return await self._compare(repairs=True)
+
+    async def _compare(self, *, repairs: bool) -> IndexFaults:
+        model = self._known()
+        async with self._gate.in_turn():
+            self._passage.shut()
+            try:
+                if self._keeper is None and self._open_index is not None:
+                    held: Keeper | str = "opening"
+                else:
+                    held = self._keeper or ""
+                return await mending.compare(self._store, model, held, self._writing, self._passage, repairs=repairs)
+            finally:
+                reopening = asyncio.create_task(self._reopen())
+                self._reopening.add(reopening)
+                reopening.add_done_callback(self._reopening.discard)
+
+    async def _reopen(self) -> None:
+        """Let Chroma be written to when it has answered what it was last asked: what waits for that hangs with it."""
+        with contextlib.suppress(MemError):  # it is being closed
+            await self._writing.run(_nothing)
+        self._passage.reopen()
+        self._changed()
 
     async def rebuild(self, *, reembed: bool = False) -> None:
         """Begin Chroma's collection anew and fill it from the vectors that are kept; reembed: throw these away too.
@@ -224,6 +260,13 @@ class Projector:
         self._moved.set()
 
     # Starting.
+
+    async def _probe(self) -> None:
+        """Whether anything can be kept, told before the model is loaded, which takes seconds."""
+        try:
+            await self._store.write(partial(outbox.write_note, name=_PROBE, value=str(self._clock())))
+        except MemError as error:
+            await self._cannot_keep(error)
 
     async def _load(self) -> None:
         """The model, tried until it is there."""
@@ -307,6 +350,9 @@ class Projector:
             written = await self._writer.write(
                 numbers, self._known(), thread, index, projects=self._open_index is not None
             )
+            self._store_trouble = ""
+            if not self._passage.is_open:
+                await self._measure()
             if written.embedder_trouble:
                 self._fail(written.embedder_trouble)
                 self._gate.rest(self._delay.next_s())
@@ -325,14 +371,14 @@ class Projector:
                     holder.works()
         except MemError as error:
             # The records are in the outbox; the backlog comes back to them.
-            _log.warning("the index by meaning waits: %s", error.message)
+            await self._cannot_keep(error)
             self._gate.rest(self._delay.next_s())
         finally:
             self._written += 1
         self._moved.set()
 
     def _has_index(self) -> bool:
-        return self._keeper is not None and self._keeper.index is not None
+        return self._keeper is not None and self._keeper.index is not None and self._passage.is_open
 
     async def _measure(self) -> None:
         if self._keeper is not None:
@@ -359,10 +405,14 @@ class Projector:
         delay = Delay()
         while True:
             try:
-                return await work()
+                await work()
             except MemError as error:
-                _log.warning("the index by meaning waits: %s", error.message)
+                await self._cannot_keep(error)
                 await asyncio.sleep(delay.next_s())
+            else:
+                self._store_trouble = ""
+                self._moved.set()
+                return
 
     async def _tell(self) -> None:
         """Report the status as it moves."""
@@ -381,7 +431,7 @@ class Projector:
         return self._model
 
     def _state(self, pending: int) -> IndexState:
-        if self._trouble:
+        if self._trouble or self._store_trouble:
             return IndexState.FAILED
         if not self._planned:
             return IndexState.STARTING
@@ -391,6 +441,7 @@ class Projector:
 
     def _set_paused(self, paused: bool) -> None:
         self._paused = paused
+        self._rate = Rate()  # the time of a pause is no time of work
         if paused:
             self._gate.shut("paused")
         else:
@@ -403,15 +454,21 @@ class Projector:
         self._trouble = why
         self._moved.set()
 
+    async def _cannot_keep(self, error: MemError) -> None:
+        """Nothing can be kept for now, of which searches are told as long as nothing was kept before."""
+        _log.warning("the index by meaning waits: %s", error.message)
+        if not isinstance(error, Unavailable):
+            return  # another program holds the file for a moment
+        self._store_trouble = error.message
+        with contextlib.suppress(MemError):
+            name = self._model.name if self._model is not None else ""
+            self._bare = not (await self._store.read(partial(extent, model=name))).embedded
+        self._moved.set()
+
     def _changed(self) -> None:
         self._gate.stir()
         self._moved.set()
 
 
-def _counted(connection: Connection, model: str) -> tuple[int, int, int, int, int, str]:
-    """Records, embedded ones, pending ones, failed ones, those that Chroma alone lacks, why one failed."""
-    records, embedded = vectors.counts(connection, model)
-    waiting, failed, lag = outbox.counts(connection)
-    # Before the plan is made, and while the index by words is built, not all that has to be done is in the outbox.
-    pending = max(waiting, records - embedded) + search_index.queued(connection)
-    return records, embedded, pending, failed, lag, outbox.reason(connection) if failed else ""
+def _nothing() -> None:
+    """Carried out by a thread that has come to it."""

@@ -21,6 +21,7 @@ from worker.contract.records import Record
 from worker.projection import late
 from worker.projection.documents import document_id, documents, metadata
 from worker.projection.embed import Embedder, Matrix, Reader
+from worker.projection.gate import Passage
 from worker.projection.index import Fragment, VectorIndex
 from worker.projection.lanes import Lanes
 from worker.projection.thread import OwnThread
@@ -94,10 +95,21 @@ class _Job:
 
 
 class Writer:
-    """Of one store. index_thread: on which alone the index is written. clock: in seconds."""
+    """Of one store. index_thread: on which alone the index is written. clock: in seconds.
 
-    def __init__(self, store: Store, index_thread: OwnThread, *, clock: Callable[[], float] = time.time) -> None:
+    passage: while it is shut the index is written to as little as one that is away.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        index_thread: OwnThread,
+        *,
+        clock: Callable[[], float] = time.time,
+        passage: Passage | None = None,
+    ) -> None:
         self._store, self._index_thread, self._clock = store, index_thread, clock
+        self._passage = passage or Passage()
         self._lanes = Lanes()
 
     async def write(
@@ -125,13 +137,15 @@ class Writer:
             await self._keep([job for job in there if not job.why], model)
             going = [job for job in jobs if job.taken or (job.record is None and not job.why)]
             index_trouble = ""
-            if index is not None:
-                index_trouble = await _each(going, lambda some: self._index_thread.run(lambda: _put(index, some)))
-            settled = index is not None or not projects
-            now_ms = int(self._clock() * 1000)
-            await self._store.write(
-                lambda connection: _checkpoint(connection, model.name, jobs, settled=settled, now_ms=now_ms)
-            )
+            with self._passage.through() as passes:
+                if index is not None and passes:
+                    index_trouble = await _each(going, lambda some: self._index_thread.run(lambda: _put(index, some)))
+                settled = (index is not None and passes) or not projects
+                now_ms = int(self._clock() * 1000)
+                # Before the passage is left: who compares must not meet a record that is written and called waiting.
+                await self._store.write(
+                    lambda connection: _checkpoint(connection, model.name, jobs, settled=settled, now_ms=now_ms)
+                )
         return Written(
             tried=len(going),
             embedded=sum(job.taken and bool(job.missing) for job in there),

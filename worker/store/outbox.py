@@ -131,6 +131,14 @@ def counts(connection: sqlite3.Connection) -> tuple[int, int, int]:
     return pending, failed, stored
 
 
+def records_waiting(connection: sqlite3.Connection) -> int:
+    """How many records of those there are wait for anything."""
+    count: int = connection.execute("SELECT count(*) FROM py_pending p JOIN py_docs d ON d.docid = p.docid").fetchone()[
+        0
+    ]
+    return count
+
+
 def untried(connection: sqlite3.Connection) -> bool:
     """Whether anything has yet to be embedded that was not tried in vain."""
     found = connection.execute("SELECT 1 FROM py_pending WHERE stored = 0 AND tries = 0 LIMIT 1").fetchone()
