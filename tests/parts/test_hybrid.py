@@ -464,3 +464,27 @@ async def test_an_order_of_time_says_that_meaning_has_no_part_in_it(memory: Memo
     page = await memory.search("login", mode=Mode.SEMANTIC, order=Order.DATE_ASC)
     assert (keys(page), page.strategy) == (["1"], "keyword")
     assert "meaning ranks by relevance alone" in page.notes[0]
+
+
+@pytest.mark.parametrize("mode", [None, Mode.SEMANTIC])
+@pytest.mark.parametrize("named", [{"types": ("bugfix",)}, {"concepts": ("gotcha",)}, {"files": ("src/a.py",)}])
+async def test_by_type_concept_or_file_nothing_that_passes_is_dropped(
+    memory: Memory, mode: Mode | None, named: dict[str, Any]
+) -> None:
+    shown: Row = {"type": "bugfix", "concepts": '["gotcha"]', "files_modified": '["src/a.py"]'}
+    await memory.fill(
+        observation_row("colours of the footer", created_at_epoch=NOON, **shown),
+        observation_row("password reset", created_at_epoch=NOON + 1, **shown),
+        observation_row("login form", created_at_epoch=NOON + 2, **shown),
+        observation_row("fonts of the footer", created_at_epoch=NOON + 3, **shown),
+        observation_row("login of another kind", type="decision", created_at_epoch=NOON + 4),
+    )
+    page = await memory.search("login", mode=mode, **named)
+    assert keys(page)[2:] == ["4", "1"] and sorted(keys(page)[:2]) == ["2", "3"]
+    assert page.total == 4 == (await memory.facets("login", mode=mode, **named)).total
+    paged = [
+        key for at in range(4) for key in keys(await memory.search("login", mode=mode, limit=1, offset=at, **named))
+    ]
+    assert paged == keys(page)
+    words = await memory.search("login", mode=Mode.KEYWORD, **named)
+    assert keys(words) == ["3"]

@@ -164,15 +164,18 @@ class Engine:
             case Degraded() as reason:
                 return replace(asked, unasked=reason)
             case meaning:
-                question = self._question(query, asked, " ".join((said.text.strip(), *said.phrases)).strip())
+                whole = any((query.types, query.concepts, query.files, said.types, said.concepts, said.files))
+                sentence = " ".join((said.text.strip(), *said.phrases)).strip()
+                question = self._question(query, asked, sentence, whole=whole)
                 return replace(asked, question=question, meaning=meaning, thinking=meaning.think(question.sentence))
 
-    def _question(self, query: SearchQuery, asked: _Asked, sentence: str) -> hybrid.Asked:
+    def _question(self, query: SearchQuery, asked: _Asked, sentence: str, *, whole: bool) -> hybrid.Asked:
         return hybrid.Asked(
             sentence,
             asked.match,
             asked.where,
             strict=bool(asked.wanted.phrases),
+            whole=whole,
             weighed=self._store.fulltext,
             alone=query.mode is Mode.SEMANTIC,
             now_epoch_ms=int(self._now() * 1000) if self._recency_days else None,
@@ -299,7 +302,7 @@ def _find(finder: Finder, connection: Connection, query: SearchQuery, asked: _As
     window, degraded = _window(finder, connection, asked, match, kinds)
     if window is not None:
         placed = hybrid.page(connection, finder, window, limit=query.limit, offset=query.offset)
-        counts = window.kinds if window.asked.alone else _added(kinds, window.kinds)
+        counts = window.kinds if window.is_all else _added(kinds, window.kinds)
         return _Found(placed, counts, "semantic" if window.asked.alone else "hybrid", notes, window.degraded)
     there = sum(kinds.values()) > query.offset
     placed = _placed(finder, connection, query, match, asked.where) if there else []
@@ -325,6 +328,8 @@ def _sets(match: str, where: filters.Condition, window: hybrid.Window | None) ->
     """What is found, as sets that do not overlap: what has the words, and what meaning adds."""
     if window is None:
         return [(match, where)]
+    if window.rest is not None:
+        return [("", where)]
     added = [("", candidates.only(window.unworded))] if window.unworded else []
     return added if window.asked.alone else [(match, where), *added]
 

@@ -13,7 +13,7 @@ from worker.contract.records import RecordKey, RecordKind
 from worker.contract.search import Degraded, Order
 from worker.projection.meaning import Meaning, Nearness, Thought
 from worker.search import emphasis, fusion, terms
-from worker.store import candidates, frequencies, outbox, search_index, vectors
+from worker.store import candidates, frequencies, listing, outbox, search_index, vectors
 from worker.store.filters import Condition
 from worker.store.finder import Finder
 from worker.store.listing import Ranked
@@ -41,7 +41,8 @@ class Placed:
 class Asked:
     """What is looked for. match: as an expression; where: the filters. strict: only what has the words may be found.
 
-    sentence: the words as they were said. weighed: the index can tell how rare a word is. alone: meaning ranks by
+    sentence: the words as they were said. whole: by concept, type or file, so that all of it is listed, what fits best
+    first. weighed: the index can tell how rare a word is. alone: meaning ranks by
     itself. now_epoch_ms, half_life_days: make what is new a little better.
     """
 
@@ -49,6 +50,7 @@ class Asked:
     match: str
     where: Condition
     strict: bool = False
+    whole: bool = False
     weighed: bool = True
     alone: bool = False
     now_epoch_ms: int | None = None
@@ -60,7 +62,8 @@ class Window:
     """The candidates in order. by_words, by_meaning: the places of docids, from 1, in the list of each engine.
 
     unworded: docids of those that have none of the words; beyond: of those that have them but are not among the best
-    by words. degraded: of what was compared too little has vectors yet.
+    by words. rest: of what else passes the filters, where all of it is listed; None where it is not. degraded: of what
+    was compared too little has vectors yet.
     """
 
     asked: Asked
@@ -69,12 +72,21 @@ class Window:
     by_meaning: dict[int, int]
     unworded: tuple[int, ...]
     beyond: tuple[int, ...]
+    rest: tuple[int, ...] | None = None
     degraded: Degraded | None = None
 
     @property
     def kinds(self) -> dict[RecordKind, int]:
-        """What meaning adds to the count of what has the words."""
-        return candidates.kinds(self.unworded)
+        """How many of each kind meaning adds to what has the words; of a list that is whole or of meaning alone, how
+        many there are."""
+        if self.rest is None:
+            return candidates.kinds(self.unworded)
+        return candidates.kinds([*(each.candidate.docid for each in self.fused), *self.rest])
+
+    @property
+    def is_all(self) -> bool:
+        """Whether nothing follows it."""
+        return self.rest is not None or self.asked.alone
 
 
 def by_words(ranked: Sequence[Ranked], offset: int = 0) -> list[Placed]:
@@ -113,6 +125,9 @@ def window(
         each for each in _fused(connection, meaning, thought, asked, found, emphases) if each.candidate.is_shown(floor)
     ]
     order = [each.candidate.docid for each in fused]
+    rest: tuple[int, ...] | None = None
+    if asked.whole and passing is not None and not asked.strict:
+        rest = _rest(connection, finder, asked, order, len(passing))
     return Window(
         asked,
         fused=tuple(fused),
@@ -120,6 +135,7 @@ def window(
         by_meaning=_ranks(nearest),
         unworded=tuple(number for number in order if number not in weights),
         beyond=tuple(number for number in order if number in further),
+        rest=rest,
         degraded=None if _is_lit(scores or near, nearness) else Degraded.INDEX_STARTING,
     )
 
@@ -185,16 +201,28 @@ def _fused(
 
 
 def page(connection: Connection, finder: Finder, found: Window, *, limit: int, offset: int) -> list[Placed]:
-    """A page of the list that begins with the window; of meaning alone it is all there is."""
+    """A page of the list that begins with the window."""
     asked = found.asked
     head = [_placed(found, each) for each in found.fused[offset : offset + limit]]
-    if len(head) == limit or asked.alone:
+    start = max(0, offset - len(found.fused))
+    if len(head) < limit and found.rest is not None:
+        more = found.rest[start : start + limit - len(head)]
+        return [*head, *(Placed(search_index.key(number), 0.0) for number in more)]
+    if len(head) == limit or found.is_all:
         return head
     # The words' own list without what the window took from below its first hundred.
-    rest = candidates.without(asked.where, found.beyond)
-    start = POOL + max(0, offset - len(found.fused))
-    tail = finder.search(connection, asked.match, rest, order=Order.RELEVANCE, limit=limit - len(head), offset=start)
-    return [*head, *by_words(tail, start)]
+    others = candidates.without(asked.where, found.beyond)
+    place = POOL + start
+    tail = finder.search(connection, asked.match, others, order=Order.RELEVANCE, limit=limit - len(head), offset=place)
+    return [*head, *by_words(tail, place)]
+
+
+def _rest(connection: Connection, finder: Finder, asked: Asked, order: Sequence[int], passing: int) -> tuple[int, ...]:
+    """What passes the filters and is not in the window: as the words rank it, then newest first."""
+    worded = _best(connection, finder, asked, passing)
+    newest = listing.listing(connection, asked.where, order=Order.DATE_DESC, limit=passing, offset=0)
+    numbers = (search_index.docid(key) for key in (*(found.key for found in worded), *newest))
+    return tuple(fusion.intersect_with_ranking(numbers, order)[len(order) :])
 
 
 def _is_lit(numbers: Collection[int], nearness: Collection[int]) -> bool:
