@@ -90,7 +90,9 @@ def test_the_command_line_tells_mends_and_rebuilds(worker: WorkerProcess) -> Non
     told = command(worker, "index", "status")
     assert told.returncode == 0 and "4 of 4 records embedded" in told.stdout and "shop" in told.stdout
     assert json.loads(command(worker, "index", "status", "--json").stdout)["pending"] == 0
+    wait_for(lambda: (found := status(worker)).chroma == "ready" and not found.unwritten)
     verified = command(worker, "index", "verify")
+    assert "4 records compared" in verified.stdout
     assert (verified.returncode, "all is as it should be" in verified.stdout) == (0, True), verified.stdout
     assert command(worker, "index", "repair").returncode == 0
     assert command(worker, "index", "pause").stdout.startswith("index by meaning: paused")
@@ -158,6 +160,21 @@ def test_a_broken_folder_is_made_again_from_the_kept_vectors(tmp_path: Path) -> 
         assert search(worker, "record 17").hits
         wait_for(lambda: complete(worker, 299) and status(worker).chroma == "ready")
         assert status(worker).documents == 2 * 299
+
+
+def test_what_cannot_be_compared_is_told(tmp_path: Path) -> None:
+    """A file where the folder of Chroma should be."""
+    data = tmp_path / "memory"
+    data.mkdir()
+    (data / "vectors").write_text("not a folder")
+    with running_worker(data, environ=MEANING | {"CLAUDE_MEM_EMBEDDING_MODEL": "hash"}) as worker:
+        worker.quick.send(calls.import_batch(make_batch([observation_row("one"), observation_row("two")])))
+        wait_for(lambda: complete(worker, 2) and status(worker).chroma not in ("", "opening"))
+        verified = command(worker, "index", "verify")
+        assert verified.returncode == 1
+        assert "0 records compared" in verified.stdout and "2 records that wait" in verified.stdout
+        assert f"not compared: Chroma, {status(worker).chroma}" in verified.stdout
+        assert "all is as it should be" not in verified.stdout
 
 
 def test_the_port_is_open_before_the_model_is_loaded(tmp_path: Path) -> None:

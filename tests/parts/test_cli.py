@@ -280,3 +280,31 @@ def test_an_output_that_takes_nothing_ends_with_a_sentence() -> None:
         )
     assert done.returncode == 74
     assert done.stderr == "claude-mem: No space left on device\n"
+
+
+VERIFIED = {
+    "whole": ({"checked": 1402}, 0, "1,402 records compared: all is as it should be"),
+    "chroma away": (
+        {"checked": 528, "waiting": 874, "chroma": "opening"},
+        1,
+        "528 records compared: nothing wrong as far as it goes\n  not compared: Chroma, opening\n"
+        "  not compared: 874 records that wait to be embedded or written to Chroma",
+    ),
+    "embedding anew": (
+        {"checked": 32, "waiting": 1370, "missing": 2, "examples": ["obs_2_whole"]},
+        1,
+        "32 records compared: 2 documents missing, 0 of no record, 0 records of an older text; "
+        "`claude-mem index repair` mends it\n"
+        "  not compared: 1,370 records that wait to be embedded or written to Chroma\n  obs_2_whole",
+    ),
+}
+
+
+@pytest.mark.parametrize("deed", ["verify", "repair"])
+@pytest.mark.parametrize("how", VERIFIED)
+def test_what_was_not_compared_is_told(env: dict[str, str], worker: FakeWorker, how: str, deed: str) -> None:
+    faults, code, told = VERIFIED[how]
+    worker.answers[f"/api/index/{deed}"] = lambda _: (200, faults)
+    worker.answers["/api/index/status"] = lambda _: (200, {"state": "ready", "records": 1402, "embedded": 1402})
+    done = run(env, "index", deed)
+    assert (done.returncode, done.stdout.rpartition("\nindex by meaning")[0]) == (code, told), done.stderr

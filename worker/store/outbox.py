@@ -133,9 +133,8 @@ def counts(connection: sqlite3.Connection) -> tuple[int, int, int]:
 
 def records_waiting(connection: sqlite3.Connection) -> int:
     """How many records of those there are wait for anything."""
-    count: int = connection.execute("SELECT count(*) FROM py_pending p JOIN py_docs d ON d.docid = p.docid").fetchone()[
-        0
-    ]
+    sql = "SELECT count(*) FROM py_pending p JOIN py_docs d ON d.docid = p.docid"
+    count: int = connection.execute(sql).fetchone()[0]
     return count
 
 
