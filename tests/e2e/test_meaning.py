@@ -193,3 +193,9 @@ def test_wrong_settings_are_named(tmp_path: Path) -> None:
     worker = start_worker(tmp_path / "memory", environ={"CLAUDE_MEM_CHROMA_MODE": "cloudy"})
     assert worker.wait() == 2
     assert "CLAUDE_MEM_CHROMA_MODE" in worker.stderr and "local or remote" in worker.stderr
+
+
+def test_what_is_to_be_done_to_an_index_waits_for_a_worker_that_starts(tmp_path: Path) -> None:
+    with running_worker(tmp_path / "memory", environ=MEANING) as worker:
+        verified = command(worker, "index", "verify")
+    assert "records compared" in verified.stdout, verified.stderr

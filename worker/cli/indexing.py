@@ -3,19 +3,24 @@
 import argparse
 import time
 from collections.abc import Sequence
+from typing import TypeVar
 
 from worker.cli import exits
 from worker.cli.connection import chosen, client
 from worker.cli.printing import failed, note, say, say_json
 from worker.cli.progress import Progress
 from worker.contract import calls
-from worker.contract.errors import MemError
+from worker.contract.calls import Call
+from worker.contract.errors import MemError, Unavailable
 from worker.contract.index import Coverage, IndexFaults, IndexOrder, IndexState, IndexStatus
 from worker.contract.quick import QuickClient
+
+T = TypeVar("T")
 
 _LOOK_EVERY_S = 0.5
 _LONG_S = 600.0
 """A comparison of a large index takes as long as it takes."""
+_START_S = 30.0
 _SHOWN = 10
 _AT_WORK = (IndexState.CATCHING_UP, IndexState.READY)
 
@@ -56,16 +61,28 @@ def _deed(worker: QuickClient, action: str, *, reembed: bool) -> IndexFaults | N
     """Do it; what a comparison found."""
     match action:
         case "verify":
-            return worker.send(calls.index_verify(), timeout_s=_LONG_S)
+            return _patiently(worker, calls.index_verify())
         case "repair":
-            return worker.send(calls.index_repair(), timeout_s=_LONG_S)
+            return _patiently(worker, calls.index_repair())
         case "rebuild":
-            worker.send(calls.index_rebuild(IndexOrder(reembed=reembed)), timeout_s=_LONG_S)
+            _patiently(worker, calls.index_rebuild(IndexOrder(reembed=reembed)))
         case "pause":
-            worker.send(calls.index_pause())
+            _patiently(worker, calls.index_pause())
         case "resume":
-            worker.send(calls.index_resume())
+            _patiently(worker, calls.index_resume())
     return None
+
+
+def _patiently(worker: QuickClient, call: Call[T]) -> T:
+    """The answer, when a worker that is still starting can give it. Errors: as ``QuickClient.send``."""
+    until = time.monotonic() + _START_S
+    while True:
+        try:
+            return worker.send(call, timeout_s=_LONG_S)
+        except Unavailable:
+            if time.monotonic() > until or worker.send(calls.index_status()).state is IndexState.FAILED:
+                raise
+            time.sleep(_LOOK_EVERY_S)
 
 
 def _followed(worker: QuickClient) -> IndexStatus:
