@@ -1,14 +1,13 @@
 """The agent: whether Claude Code knows the MCP server. Its files are only read."""
 
 import shutil
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
 
 from worker.cli.checks.finding import OK, WARN, Case, Finding
-
-_ADD = "`claude mcp add --scope user claude-mem -- claude-mem mcp` makes it"
 
 
 class _Server(msgspec.Struct):
@@ -29,16 +28,25 @@ def entry(case: Case) -> Finding:
     try:
         known = msgspec.json.decode(case.agent_file.read_bytes(), type=_File)
     except FileNotFoundError:
-        return Finding("agent", WARN, f"there is no {case.agent_file}: Claude Code was not used here yet", _ADD)
+        return Finding("agent", WARN, f"there is no {case.agent_file}: Claude Code was not used here yet", _add())
     except (OSError, msgspec.MsgspecError, UnicodeError) as error:
-        return Finding("agent", WARN, f"{case.agent_file} cannot be read ({type(error).__name__})", _ADD)
+        return Finding("agent", WARN, f"{case.agent_file} cannot be read ({type(error).__name__})", _add())
     ours = list(_ours(known))
     if not ours:
-        return Finding("agent", WARN, f"{case.agent_file} has no MCP entry of claude-mem", _ADD)
+        return Finding("agent", WARN, f"{case.agent_file} has no MCP entry of claude-mem", _add())
     where, server = ours[0]
     if shutil.which(server.command) is None:
-        return Finding("agent", WARN, f"the MCP entry ({where}) names {server.command}, which is not there", _ADD)
+        return Finding("agent", WARN, f"the MCP entry ({where}) names {server.command}, which is not there", _add())
     return Finding("agent", OK, f"Claude Code has the MCP entry ({where})")
+
+
+def _add() -> str:
+    """The advice, with a path where the program is not found by its name."""
+    program = "claude-mem"
+    beside = Path(sys.executable).with_name(program)
+    if shutil.which(program) is None and beside.exists():
+        program = str(beside)
+    return f"`claude mcp add --scope user claude-mem -- {program} mcp` makes it"
 
 
 def _ours(known: _File) -> Iterator[tuple[str, _Server]]:
