@@ -473,6 +473,35 @@ def test_a_stopped_process_that_a_dead_owner_left_behind_does_not_keep_the_folde
     assert not alive(holder)
 
 
+HANGS = """
+import subprocess
+import sys
+from pathlib import Path
+from worker.projection import folder
+
+owned = folder.own(Path(sys.argv[1]))
+program = "import time\\nwhile True: time.sleep(0.01)"
+hangs = subprocess.Popen(
+    [sys.executable, "-c", program, folder.HOST, sys.argv[1]],
+    stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, pass_fds=(owned.lock,),
+)
+owned.held_by(hangs.pid)
+print(hangs.pid)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
+def test_one_that_goes_on_for_ever_is_ended_when_its_time_is_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(folder, "_ENDING_S", 0.1)
+    path = tmp_path / SHAPE.name
+    hangs = int(child(HANGS, path).communicate()[0])
+    assert alive(hangs)
+    folder.own(path).leave(in_order=False)
+    assert not alive(hangs)
+
+
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
 def test_what_is_named_in_a_lock_but_holds_another_folder_is_left_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
