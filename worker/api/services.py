@@ -75,7 +75,7 @@ class Services:
         raise Unavailable(_FAILED if self.meaning is Degraded.INDEX_FAILED else _STARTING, retry_after_s=1)
 
     async def index_status(self) -> IndexStatus:
-        """How far the index by meaning is."""
+        """How far the index by meaning is. Errors: ``Unavailable`` while it is to come and the store is not open."""
         if self.projector is not None:
             return await self.projector.status()
         match self.meaning:
@@ -84,8 +84,6 @@ class Services:
             case Degraded.INDEX_FAILED:
                 return IndexStatus(state=IndexState.FAILED, reason=_FAILED)
             case _:
-                if self.opened is None:
-                    return IndexStatus(state=IndexState.STARTING)
                 found = await self.store.read(extent)
                 return IndexStatus(
                     state=IndexState.STARTING,
