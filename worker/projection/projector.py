@@ -114,10 +114,10 @@ class Projector:
         index is given.
         """
         former = self._former
-        if self._store_trouble and self._bare:
-            return Degraded.INDEX_FAILED
         if former is not None and former.model is not None:
             model, holder = former.model, former.keeper
+        elif self._store_trouble and self._bare:
+            return Degraded.INDEX_FAILED
         elif self._model is not None:
             model, holder = self._model, self._keeper
         else:
