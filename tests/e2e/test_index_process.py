@@ -86,9 +86,9 @@ def test_one_that_is_stopped_while_it_opens_does_not_either(worker: WorkerProces
         wait_for(second.ready)
     finally:
         second.stop()
+    assert not alive(stopped)
     with running_worker(worker.data_dir, environ=MEANING) as third:
         wait_for(lambda: ready(third))
-        assert not alive(stopped)
 
 
 def test_whoever_waits_for_one_that_hangs_is_told_when_the_worker_ends(worker: WorkerProcess) -> None:

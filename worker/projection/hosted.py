@@ -1,5 +1,6 @@
 """An index of vectors that a process of its own holds: ``worker.projection.host`` says why."""
 
+import atexit
 import importlib.util
 import signal
 import socket
@@ -253,5 +254,10 @@ def start(
             raise Unavailable(f"no process can be started to hold the vectors: {error.strerror}") from error
     owned.held_by(process.pid)
     index = HostedIndex(owned, process, reads, writes, life, shape.dimension, renewed, answer_s)
-    index.opened(within_s)
+    # Nobody can give up what is still being opened: a worker that ends meanwhile leaves this thread where it is.
+    atexit.register(process.kill)
+    try:
+        index.opened(within_s)
+    finally:
+        atexit.unregister(process.kill)
     return index
