@@ -14,7 +14,7 @@ person types is an error. The filters must all hold; within one, any value will 
 
 import datetime as dt
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from worker.contract.records import RecordKind
@@ -27,6 +27,7 @@ _FIELDS = {
     "kind": "is", "since": "since", "until": "until", "at": "at",
 }  # fmt: skip
 _DATES = ("since", "until", "at")
+_MOST_VALUES = 100
 _TOKEN = re.compile(
     # `file://` begins an address.
     rf"(?P<minus>-)?(?:(?P<field>{'|'.join(_FIELDS)}):(?!//))?"
@@ -92,7 +93,7 @@ def parse(line: str, *, now_epoch_ms: int, zone: dt.tzinfo | None = None, typing
         if complaint and not (typing and token.ends_line):
             reading.words.append(token.text)
             reading.notes.append(complaint)
-    values = reading.values
+    values = {name: _few(name, given, reading.notes) for name, given in reading.values.items()}
     return Parsed(
         text=" ".join(reading.words),
         phrases=tuple(reading.phrases),
@@ -108,6 +109,14 @@ def parse(line: str, *, now_epoch_ms: int, zone: dt.tzinfo | None = None, typing
         ends_in_word=reading.ends_in_word,
         notes=tuple(reading.notes),
     )
+
+
+def _few(name: str, given: Iterable[str], notes: list[str]) -> list[str]:
+    """Each value once, and not more than anybody means."""
+    values = list(dict.fromkeys(given))
+    if len(values) > _MOST_VALUES:
+        notes.append(f"of the {len(values):,} values of {name}: the first {_MOST_VALUES} were read")
+    return values[:_MOST_VALUES]
 
 
 @dataclass(frozen=True, slots=True)
