@@ -2,15 +2,16 @@
 
 import sqlite3
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from worker.contract.records import RecordKind
 from worker.store import frequencies, search_index
 from worker.store.filters import Condition
 from worker.store.listing import WEIGHTS
 from worker.store.memo import remembered
-from worker.store.rows import placeholders
 
+_THESE = "(SELECT value FROM json_each(?))"
+"""Any number of them: SQLite takes 32,766 parameters."""
 _BM25 = f"bm25(py_text, {', '.join(map(str, WEIGHTS))})"
 
 
@@ -28,9 +29,8 @@ def passing(connection: sqlite3.Connection, where: Condition, most: int) -> Sequ
 
 def passing_of(connection: sqlite3.Connection, where: Condition, numbers: Sequence[int]) -> list[int]:
     """Those of some records that are there and pass the filters, in their order."""
-    marks = placeholders(numbers)
     found = connection.execute(
-        f"SELECT d.docid FROM py_docs d WHERE d.docid IN ({marks}) AND {where.sql}", (*numbers, *where.values)
+        f"SELECT d.docid FROM py_docs d WHERE d.docid IN {_THESE} AND {where.sql}", (_listed(numbers), *where.values)
     )
     there = {row[0] for row in found}
     return [number for number in numbers if number in there]
@@ -40,8 +40,8 @@ def weighed_of(connection: sqlite3.Connection, match: str, numbers: Sequence[int
     """Those of some records that an FTS5 expression finds, and how well; larger is better."""
     # The plus sign keeps SQLite from asking for one after the other.
     rows = connection.execute(
-        f"SELECT rowid, {_BM25} FROM py_text WHERE py_text MATCH ? AND +rowid IN ({placeholders(numbers)})",
-        (match, *numbers),
+        f"SELECT rowid, {_BM25} FROM py_text WHERE py_text MATCH ? AND +rowid IN {_THESE}",
+        (match, _listed(numbers)),
     )
     return {row[0]: -row[1] for row in rows}
 
@@ -70,5 +70,8 @@ def kinds(numbers: Sequence[int]) -> dict[RecordKind, int]:
 
 def moments(connection: sqlite3.Connection, numbers: Sequence[int]) -> dict[int, int]:
     """When records were made, epoch ms by docid."""
-    marks = placeholders(numbers)
-    return dict(connection.execute(f"SELECT docid, epoch FROM py_docs WHERE docid IN ({marks})", numbers))
+    return dict(connection.execute(f"SELECT docid, epoch FROM py_docs WHERE docid IN {_THESE}", (_listed(numbers),)))
+
+
+def _listed(numbers: Iterable[int]) -> str:
+    return f"[{','.join(map(str, numbers))}]"
