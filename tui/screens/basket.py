@@ -2,16 +2,13 @@
 
 from collections.abc import Sequence
 
-from textual.app import ComposeResult
-
 from tui import keymap
 from tui.cells import meter
 from tui.cells.look import Look
-from tui.screens.drawn import DrawnScreen
+from tui.screens.drawn import SheetScreen
 from tui.state.model import ViewState
 from tui.widgets.paint import bindings
 from tui.widgets.sheet import ChoiceSheet, Lines
-from tui.widgets.status_line import StatusLine
 from worker.contract.search import Entry
 
 
@@ -38,20 +35,10 @@ class BasketSheet(ChoiceSheet):
         return self._lines_of
 
 
-class BasketScreen(DrawnScreen):
+class BasketScreen(SheetScreen):
     """What is marked."""
 
+    page: BasketSheet
+
     def __init__(self, look: Look, state: ViewState) -> None:
-        super().__init__(state)
-        self.page = BasketSheet(look, state, id="basket")
-        self.status = StatusLine(look.glyphs)
-
-    def compose(self) -> ComposeResult:
-        """Page and keys."""
-        yield self.page
-        yield self.status
-
-    def draw(self) -> None:
-        """Bring the widgets in line with the state."""
-        self.page.show(self.state)
-        self.status.show(self.state, keymap.BASKET)
+        super().__init__(BasketSheet(look, state, id="basket"))

@@ -1,8 +1,11 @@
-"""A screen that shows a state."""
+"""Screens that show a state: any, and one of a single sheet."""
 
+from textual.app import ComposeResult
 from textual.screen import Screen
 
 from tui.state.model import ViewState
+from tui.widgets.sheet import Sheet
+from tui.widgets.status_line import StatusLine
 
 
 class DrawnScreen(Screen[None]):
@@ -27,3 +30,22 @@ class DrawnScreen(Screen[None]):
 
     def draw(self) -> None:
         """Bring the widgets in line with the state."""
+
+
+class SheetScreen(DrawnScreen):
+    """A sheet and the keys that work on it; subclasses say which."""
+
+    def __init__(self, page: Sheet) -> None:
+        super().__init__(page.state)
+        self.page = page
+        self.status = StatusLine(page.looks.glyphs)
+
+    def compose(self) -> ComposeResult:
+        """Page and keys."""
+        yield self.page
+        yield self.status
+
+    def draw(self) -> None:
+        """Bring the widgets in line with the state."""
+        self.page.show(self.state)
+        self.status.show(self.state, self.page.PLACE)
