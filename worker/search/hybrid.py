@@ -1,7 +1,7 @@
 """Words and meaning together: which records are candidates, and in what order they stand.
 
 The best hundred by words and the best hundred by meaning make a window with one order. What else has the words follows
-it as the words rank it, so a list can be paged to its end.
+it as the words rank it, so a list can be paged to its end; in a list by concept, type or file, all that passes follows.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -42,8 +42,8 @@ class Asked:
     """What is looked for. match: as an expression; where: the filters. strict: only what has the words may be found.
 
     sentence: the words as they were said. whole: by concept, type or file, so that all of it is listed, what fits best
-    first. weighed: the index can tell how rare a word is. alone: meaning ranks by
-    itself. now_epoch_ms, half_life_days: make what is new a little better.
+    first. weighed: the index can tell how rare a word is. alone: meaning ranks by itself. now_epoch_ms,
+    half_life_days: make what is new a little better.
     """
 
     sentence: str
