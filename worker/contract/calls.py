@@ -11,6 +11,7 @@ from urllib.parse import quote
 
 import msgspec
 
+from worker.contract.capture import Accepted, Begun, PromptSubmitted, SessionEnded, ToolUsed, TurnEnded
 from worker.contract.costs import CostQuery, Costs
 from worker.contract.curation import Deleted, Save, Saved
 from worker.contract.index import IndexFaults, IndexOrder, IndexStatus
@@ -58,6 +59,10 @@ PROMPT = "/api/prompt/{id}"
 RECALLS = "/api/recalls"
 SESSIONS = "/api/sessions"
 SESSION = "/api/sessions/{session}"
+SESSION_INIT = "/api/sessions/init"
+SESSION_TOOL = "/api/sessions/observations"
+SESSION_SUMMARIZE = "/api/sessions/summarize"
+SESSION_END = "/api/sessions/session-end"
 COSTS = "/api/costs"
 PROJECTS = "/api/projects"
 STATS = "/api/stats"
@@ -326,6 +331,26 @@ def export(query: ExportQuery) -> Call[ExportPage]:
 def save(memory: Save) -> Call[Saved]:
     """Something worth remembering, said on purpose."""
     return Call("POST", SAVE, Saved, body=msgspec.json.encode(memory))
+
+
+def begin(event: PromptSubmitted) -> Call[Begun]:
+    """The person asked something."""
+    return Call("POST", SESSION_INIT, Begun, body=msgspec.json.encode(event))
+
+
+def tool_used(event: ToolUsed) -> Call[Accepted]:
+    """The agent used a tool."""
+    return Call("POST", SESSION_TOOL, Accepted, body=msgspec.json.encode(event))
+
+
+def turn_ended(event: TurnEnded) -> Call[Accepted]:
+    """The agent has answered."""
+    return Call("POST", SESSION_SUMMARIZE, Accepted, body=msgspec.json.encode(event))
+
+
+def session_ended(event: SessionEnded) -> Call[Accepted]:
+    """The session is over."""
+    return Call("POST", SESSION_END, Accepted, body=msgspec.json.encode(event))
 
 
 def delete(key: RecordKey) -> Call[Deleted]:
