@@ -157,10 +157,10 @@ async def both(worker: FakeWorker, call: Call[Any]) -> list[Request]:
         ),
         (calls.session("c/1 ü", limit=5), "GET", "/api/sessions/c%2F1%20%C3%BC", {"limit": "5"}, {}),
         (
-            calls.costs(CostQuery(project="shop", since_epoch_ms=1, sessions=0)),
+            calls.costs(CostQuery(project="shop", session="m-1", since_epoch_ms=1, sessions=0)),
             "GET",
             "/api/costs",
-            {"project": "shop", "dateStart": "000000000001", "sessions": "0", "days": "90"},
+            {"project": "shop", "session": "m-1", "dateStart": "000000000001", "sessions": "0", "days": "90"},
             {},
         ),
         (calls.projects(), "GET", "/api/projects", {}, {}),

@@ -117,3 +117,18 @@ async def test_moments_of_any_size(edge: Edge) -> None:
     found = await edge.ask("/api/costs")
     assert found["total"]["records"] == 3
     assert sum(line["spent"]["records"] for line in found["days"]) == 1
+
+
+async def test_of_one_session_alone(edge: Edge) -> None:
+    await edge.fill(memory())
+    found = await costs(edge, session="m-1")
+    assert found["total"]["records"] == 4
+    assert [(line["value"], line["spent"]["work_tokens"]) for line in found["types"]] == [
+        ("bugfix", 1000),
+        ("decision", 300),
+        ("session", 200),
+        ("prompt", 0),
+    ]
+    assert [line["session"] for line in found["sessions"]] == ["m-1"]
+    assert (await costs(edge, session="m-1", project="mall"))["total"]["records"] == 0
+    assert (await costs(edge, session="nobody"))["total"]["records"] == 0

@@ -272,6 +272,7 @@ def costs(query: CostQuery) -> Call[Costs]:
     """What memory costs and gives back."""
     params = _params(
         project=query.project,
+        session=query.session,
         platformSource=query.platform_source,
         dateStart=_moment(query.since_epoch_ms),
         dateEnd=_moment(query.until_epoch_ms),

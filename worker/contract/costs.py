@@ -8,9 +8,13 @@ import msgspec
 
 
 class CostQuery(msgspec.Struct, frozen=True, kw_only=True):
-    """Of which records. since_epoch_ms, until_epoch_ms: inclusive. sessions, days: how many lines of these."""
+    """Of which records. since_epoch_ms, until_epoch_ms: inclusive. sessions, days: how many lines of these.
+
+    session: as in ``Entry.session``, or what else names one in a query line.
+    """
 
     project: str | None = None
+    session: str | None = None
     platform_source: str | None = None
     since_epoch_ms: int | None = None
     until_epoch_ms: int | None = None

@@ -4,6 +4,7 @@ import datetime as dt
 from bisect import bisect_right
 
 from worker.contract.costs import CostLine, CostQuery, Costs, SessionCost
+from worker.contract.query import Parsed
 from worker.contract.search import SearchQuery
 from worker.contract.when import at_ms
 from worker.search import buckets, economics
@@ -23,7 +24,8 @@ def answer(connection: Connection, asked: CostQuery, zone: dt.tzinfo | None = No
             platform_source=asked.platform_source,
             since_epoch_ms=asked.since_epoch_ms,
             until_epoch_ms=asked.until_epoch_ms,
-        )
+        ),
+        Parsed(sessions=(asked.session,)) if asked.session else None,
     )
     parts = costs.by_project_and_type(connection, where)
     whole = economics.total(parts.values())
