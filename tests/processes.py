@@ -54,16 +54,17 @@ class WorkerProcess:
     port: int
     process: subprocess.Popen[bytes]
     host: str = "127.0.0.1"
+    token: str = ""
     stderr: str = field(default="", init=False)
 
     @property
     def quick(self) -> QuickClient:
         """A client for single calls."""
-        return QuickClient(self.host, self.port, timeout_s=PATIENCE_S)
+        return QuickClient(self.host, self.port, timeout_s=PATIENCE_S, token=self.token)
 
     def client(self) -> WorkerClient:
         """A client to use in an ``async with``."""
-        return WorkerClient(self.host, self.port, timeout_s=PATIENCE_S)
+        return WorkerClient(self.host, self.port, timeout_s=PATIENCE_S, token=self.token)
 
     def ready(self) -> bool:
         """Whether it serves. Errors: ``AssertionError`` with its words when it ended instead."""
@@ -107,7 +108,7 @@ def start_worker(
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
     )
-    return WorkerProcess(data_dir, port, process)
+    return WorkerProcess(data_dir, port, process, token=dict(environ or {}).get("CLAUDE_MEM_API_TOKEN", ""))
 
 
 @contextlib.contextmanager

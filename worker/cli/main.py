@@ -10,6 +10,7 @@ from worker.cli import exits
 
 _COMMANDS = {
     "tui": ("tui.__main__", "the memory in a terminal app"),
+    "tail": ("worker.cli.tailing", "follow what is remembered, a line each"),
     "mcp": ("mcp_bridge.__main__", "MCP server on standard input and output, for agents"),
     "worker": ("worker.cli.daemon", "start, stop, restart or ask after the worker, or read its log"),
     "doctor": ("worker.cli.doctor", "whether all is in order, and what to do about what is not"),

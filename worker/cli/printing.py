@@ -24,8 +24,17 @@ def say(text: str) -> None:
 
 def say_json(value: object) -> None:
     """Print a value as JSON: always UTF-8, whatever the locale, and nothing in it acts on a terminal."""
-    text = msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
-    text = re.sub(r"[\x7f-\x9f]", lambda match: f"\\u{ord(match[0]):04x}", text)
+    _put_json(msgspec.json.format(msgspec.json.encode(value), indent=2))
+
+
+def say_json_line(value: object) -> None:
+    """The same on one line, and at once."""
+    _put_json(msgspec.json.encode(value))
+    sys.stdout.buffer.flush()
+
+
+def _put_json(encoded: bytes) -> None:
+    text = re.sub(r"[\x7f-\x9f]", lambda match: f"\\u{ord(match[0]):04x}", encoded.decode())
     sys.stdout.flush()
     sys.stdout.buffer.write(text.encode() + b"\n")
 

@@ -10,14 +10,12 @@ import msgspec
 from worker.contract import calls, sse
 from worker.contract.calls import Call
 from worker.contract.errors import Invalid, MemError, TimedOut, Unreachable, from_body
-from worker.contract.events import StreamEvent
+from worker.contract.events import StreamEvent, from_frame
 from worker.contract.recalls import APP, CALLER
 from worker.contract.settings import dialled
 
 T = TypeVar("T")
 
-_QUIET_S = 45.0
-"""The worker sends a comment each 15 s; three missed ones mean that nobody is there any more."""
 
 _IDLE_S = 3.0
 """The worker drops a connection that was idle for 5 s; we let go first, or a call could meet it as it closes."""
@@ -94,7 +92,7 @@ class WorkerClient:
         Errors: ``Unreachable`` when nobody answers or nothing was heard for 45 s.
         """
         headers = {} if after is None else {"Last-Event-ID": str(after)}
-        timeout = httpx.Timeout(self._timeout_s, read=_QUIET_S)
+        timeout = httpx.Timeout(self._timeout_s, read=sse.QUIET_S)
         try:
             async with self._http.stream("GET", calls.STREAM, headers=headers, timeout=timeout) as response:
                 if response.status_code >= 400:
@@ -102,18 +100,8 @@ class WorkerClient:
                 decoder = sse.Decoder()
                 async for chunk in response.aiter_raw():
                     for frame in decoder.feed(chunk):
-                        event = _event(frame)
+                        event = from_frame(frame)
                         if event is not None:
                             yield event
         except httpx.TransportError as error:
             raise Unreachable(f"the stream of {self._where} broke off") from error
-
-
-def _event(frame: sse.Frame) -> StreamEvent | None:
-    """The event in a frame, None for one that is no event of ours."""
-    try:
-        event = msgspec.json.decode(frame.data, type=StreamEvent)
-    except msgspec.MsgspecError:
-        return None
-    known = frame.id if frame.id is not None and frame.id.isdigit() else None
-    return event if known is None else msgspec.structs.replace(event, id=int(known))

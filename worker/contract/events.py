@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from worker.contract import sse
 from worker.contract.index import IndexStatus
 
 
@@ -35,3 +36,13 @@ class StreamEvent(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     record_id: int | None = None
     index: IndexStatus | None = None
     id: int | None = None
+
+
+def from_frame(frame: sse.Frame) -> StreamEvent | None:
+    """The event in a frame, None for one that is no event of ours."""
+    try:
+        event = msgspec.json.decode(frame.data, type=StreamEvent)
+    except msgspec.MsgspecError:
+        return None
+    known = frame.id if frame.id is not None and frame.id.isdigit() else None
+    return event if known is None else msgspec.structs.replace(event, id=int(known))

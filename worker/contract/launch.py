@@ -13,7 +13,7 @@ import threading
 import time
 from pathlib import Path
 
-from worker.contract import calls, ending, gate
+from worker.contract import calls, ending, gate, remote
 from worker.contract.errors import Conflict, Forbidden, MemError, TimedOut, Unauthorized, Unavailable, Unreachable
 from worker.contract.process import recorded_pid
 from worker.contract.quick import QuickClient
@@ -58,11 +58,13 @@ def find(settings: Settings, *, timeout_s: float = 2.0) -> Health | None:
 
 
 def ensure(settings: Settings, *, wait_s: float = 15.0) -> Health:
-    """Our worker, started if need be; one of an older version makes room for one of ours.
+    """Our worker, started if need be; one of an older version makes room for one of ours. One elsewhere is only asked.
 
     Errors: ``Conflict`` as for ``find``; ``TimedOut`` for one that is silent, ``Unavailable`` with the reason when
     none comes up, within ``wait_s``.
     """
+    if settings.remote:
+        return remote.reached(settings)
     deadline = time.monotonic() + wait_s
     try:
         health = find(settings)

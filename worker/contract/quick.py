@@ -2,13 +2,16 @@
 
 import http.client
 import time
+from collections.abc import Iterator
 from typing import TypeVar
 from urllib.parse import urlencode
 
 import msgspec
 
+from worker.contract import calls, sse
 from worker.contract.calls import Call
 from worker.contract.errors import MemError, TimedOut, Unreachable, from_body
+from worker.contract.events import StreamEvent, from_frame
 from worker.contract.recalls import CALLER, CLI
 from worker.contract.settings import dialled
 
@@ -64,6 +67,31 @@ class QuickClient:
         finally:
             connection.close()
         return word in heard
+
+    def events(self, *, after: int | None = None) -> Iterator[StreamEvent]:
+        """What happens from now on, until the connection ends; as that of ``WorkerClient``.
+
+        Errors: ``Unreachable`` when nobody answers, or nothing was heard for 45 s.
+        """
+        resumed = {} if after is None else {"Last-Event-ID": str(after)}
+        connection = http.client.HTTPConnection(self._host, self._port, timeout=self._timeout_s)
+        try:
+            connection.connect()
+            sock = connection.sock  # kept, as in ``_exchange``
+            connection.request("GET", calls.STREAM, headers=self._headers | resumed)
+            response = connection.getresponse()
+            if response.status >= 400:
+                raise from_body(response.status, response.read())
+            sock.settimeout(sse.QUIET_S)
+            decoder = sse.Decoder()
+            while piece := response.read1(_PIECE_BYTES):
+                for frame in decoder.feed(piece):
+                    if (event := from_frame(frame)) is not None:
+                        yield event
+        except (OSError, http.client.HTTPException) as error:
+            raise Unreachable(f"the stream of {self._host}:{self._port} broke off") from error
+        finally:
+            connection.close()
 
     def _exchange(self, call: Call[T], allowed_s: float) -> tuple[int, bytes]:
         deadline = time.monotonic() + allowed_s

@@ -52,7 +52,8 @@ class Settings:
     """data_dir: absolute. host, port: of the worker, for it and its clients alike. timeout_s: for one call.
 
     token: what every request must carry; read_token: with which one may only read. Empty: none. Neither is shown
-    where the settings are. recency_days: after so many what is added to a hit for being new has halved; 0 adds nothing.
+    where the settings are. remote: the worker is not ours to start, and its data directory is not this one.
+    recency_days: after so many what is added to a hit for being new has halved; 0 adds nothing.
     """
 
     data_dir: Path
@@ -61,6 +62,7 @@ class Settings:
     timeout_s: float = 30.0
     log_level: str = "INFO"
     demo: bool = False
+    remote: bool = False
     token: str = field(default="", repr=False)
     read_token: str = field(default="", repr=False)
     embedding: Embedding = Embedding()
@@ -123,8 +125,8 @@ def load(environ: Mapping[str, str] | None = None, *, home: Path | None = None) 
         port=_number("CLAUDE_MEM_WORKER_PORT", value("WORKER_PORT", str(default_port())), 1024, 65535),
         timeout_s=_number("CLAUDE_MEM_API_TIMEOUT_MS", value("API_TIMEOUT_MS", "30000"), 500, 300_000) / 1000,
         log_level=level,
-        token=_token("CLAUDE_MEM_API_TOKEN", value("API_TOKEN", "")),
-        read_token=_token("CLAUDE_MEM_API_READ_TOKEN", value("API_READ_TOKEN", "")),
+        token=checked_token("CLAUDE_MEM_API_TOKEN", value("API_TOKEN", "")),
+        read_token=checked_token("CLAUDE_MEM_API_READ_TOKEN", value("API_READ_TOKEN", "")),
         embedding=Embedding(
             model=value("EMBEDDING_MODEL", "minilm"),
             url=value("EMBEDDING_URL", ""),
@@ -137,7 +139,7 @@ def load(environ: Mapping[str, str] | None = None, *, home: Path | None = None) 
             host=value("CHROMA_HOST", "127.0.0.1"),
             port=_number("CLAUDE_MEM_CHROMA_PORT", value("CHROMA_PORT", "8000"), 1, 65535),
             tls=_flag("CLAUDE_MEM_CHROMA_SSL", value("CHROMA_SSL", "false")),
-            token=_token("CLAUDE_MEM_CHROMA_API_KEY", value("CHROMA_API_KEY", "")),
+            token=checked_token("CLAUDE_MEM_CHROMA_API_KEY", value("CHROMA_API_KEY", "")),
             tenant=value("CHROMA_TENANT", "default_tenant"),
             database=value("CHROMA_DATABASE", "default_database"),
         ),
@@ -188,7 +190,8 @@ def _host(key: str, text: str) -> str:
     return "127.0.0.1" if host == "localhost" else host
 
 
-def _token(key: str, text: str) -> str:
+def checked_token(key: str, text: str) -> str:
+    """A token as it may stand in a header. Errors: ``Invalid``, naming the key and not the token."""
     if not (text.isascii() and text.isprintable()) or " " in text:
         raise Invalid(f"{key} must be of visible ASCII characters, without blanks", field=key)
     return text

@@ -12,6 +12,9 @@ KEEP_ALIVE = b": keep-alive" + b" " * 8_000 + b"\n\n"
 programs do not read, and only when it is full, after some minutes of these, does the worker see that nobody does.
 """
 
+QUIET_S = 45.0
+"""The worker sends a comment each 15 s; three missed ones mean that nobody is there any more."""
+
 
 @dataclass(frozen=True, slots=True)
 class Frame:
