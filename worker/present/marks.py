@@ -25,12 +25,22 @@ _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct",
 
 def icon(entry: Entry) -> str:
     """The sign of a record's type, as the original's mode `code` has them; `📝` for a type it does not know."""
-    return _KIND_ICONS.get(entry.kind) or _ICONS.get(entry.type, "📝")
+    return _KIND_ICONS.get(entry.kind) or type_icon(entry.type)
+
+
+def type_icon(name: str) -> str:
+    """The sign of an observation type."""
+    return _ICONS.get(name, "📝")
+
+
+def type_work_icon(name: str) -> str:
+    """The sign of the work that went into an observation of this type."""
+    return _WORK_ICONS.get(name, "📝")
 
 
 def work_icon(entry: Entry) -> str:
     """The sign of the work that went into an observation; `📝` for a type that is not known."""
-    return _WORK_ICONS.get(entry.type, "📝")
+    return type_work_icon(entry.type)
 
 
 def label(key: RecordKey) -> str:
@@ -56,10 +66,16 @@ def clock(epoch_ms: int, zone: dt.tzinfo | None = None) -> str:
 
 
 def cell(text: str, limit: int = 160) -> str:
-    """A text that cannot leave its table cell: on one line, `|` escaped, cut at ``limit`` characters with `…`.
+    """A text that cannot leave its table cell: ``one_line``, `|` escaped."""
+    return one_line(text, limit).replace("\\", "\\\\").replace("|", "\\|")
 
-    Nothing in it acts on a terminal that it is printed to, or turns the line around.
-    """
-    line = " ".join(_ACTING.sub("", text).split())
-    line = line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
-    return line.replace("\\", "\\\\").replace("|", "\\|")
+
+def one_line(text: str, limit: int = 160) -> str:
+    """A text on one line, cut at ``limit`` characters with `…`; it is ``harmless``."""
+    line = " ".join(harmless(text).split())
+    return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
+
+
+def harmless(text: str) -> str:
+    """A text in which nothing acts on a terminal that it is printed to, or turns a line around."""
+    return _ACTING.sub("", text)
