@@ -68,7 +68,7 @@ ENTRY = (
     '"platform_source":null'
 )
 HIT = "{" + ENTRY + ',"score":1.5,"snippet":{"text":"a token","matches":[[2,7]]},"title_matches":[[8,13]],'
-HIT += '"keyword_rank":2,"vector_rank":null}'
+HIT += '"keyword_rank":2,"vector_rank":null,"cosine":null}'
 FOUND = make_hit(score=1.5, snippet=Snippet("a token", ((2, 7),)), title_matches=((8, 13),), keyword_rank=2)
 OBSERVATION = (
     '{"id":118,"memory_session_id":"m-1","project":"shop","text":null,"type":"bugfix","title":"é 😀","subtitle":null,'

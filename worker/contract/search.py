@@ -115,7 +115,8 @@ class Hit(Entry, frozen=True, kw_only=True):
     """An entry that was found. score: larger is better, comparable within one answer only; 0 without words.
 
     title_matches: what was found in ``title``, as in a snippet. keyword_rank, vector_rank: its place, from 1, in the
-    list of each engine that found it among its best; None where it did not.
+    list of each engine that found it among its best; None where it did not. cosine: how near it is to the question in
+    meaning, by the nearest of its texts, comparable between answers of one model; None where that was not asked.
     """
 
     score: float = 0.0
@@ -123,6 +124,7 @@ class Hit(Entry, frozen=True, kw_only=True):
     title_matches: tuple[tuple[int, int], ...] = ()
     keyword_rank: int | None = None
     vector_rank: int | None = None
+    cosine: float | None = None
 
 
 class SearchPage(msgspec.Struct, frozen=True, kw_only=True):

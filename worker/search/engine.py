@@ -376,4 +376,5 @@ def _hit(
         title_matches=marker.spans(entry.title),
         keyword_rank=found.keyword_rank,
         vector_rank=found.vector_rank,
+        cosine=found.cosine,
     )

@@ -86,12 +86,18 @@ class Candidate:
     part: float | None = None
     tokens: float | None = None
 
+    @property
+    def nearness(self) -> float | None:
+        """How near it is to the question at best."""
+        known = [cosine for cosine in (self.whole, self.part) if cosine is not None]
+        return max(known, default=None)
+
     def is_shown(self, floor: float = FLOOR) -> bool:
         """Whether it has a word of the question or is near enough to it.
 
         To be asked after ``fuse``: what is far off still tells it how near the others are.
         """
-        return self.bm25 is not None or max(self.whole or 0.0, self.part or 0.0) >= floor
+        return self.bm25 is not None or (self.nearness or 0.0) >= floor
 
 
 @dataclass(frozen=True, slots=True)

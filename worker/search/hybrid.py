@@ -29,12 +29,13 @@ _UNWRITTEN = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A record in its place. score: larger is better. keyword_rank, vector_rank: as in ``Hit``."""
+    """A record in its place. score: larger is better. keyword_rank, vector_rank, cosine: as in ``Hit``."""
 
     key: RecordKey
     score: float
     keyword_rank: int | None = None
     vector_rank: int | None = None
+    cosine: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,7 +235,8 @@ def _is_lit(numbers: Collection[int], nearness: Collection[int]) -> bool:
 
 def _placed(found: Window, fused: fusion.Fused) -> Placed:
     number = fused.candidate.docid
-    return Placed(search_index.key(number), fused.score, found.by_words.get(number), found.by_meaning.get(number))
+    near = fused.candidate.nearness
+    return Placed(search_index.key(number), fused.score, found.by_words.get(number), found.by_meaning.get(number), near)
 
 
 def _ranks(numbers: Iterable[int]) -> dict[int, int]:
