@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
+from worker.contract.context_settings import LEAST_BUDGET, MOST_BUDGET
 from worker.contract.errors import Invalid
 
 DEFAULTS: dict[str, str] = {
@@ -16,7 +17,7 @@ DEFAULTS: dict[str, str] = {
     "CLAUDE_MEM_WORKER_HOST": "127.0.0.1",
     "CLAUDE_MEM_API_TIMEOUT_MS": "30000",
     "CLAUDE_MEM_SKIP_TOOLS": "ListMcpResourcesTool,SlashCommand,Skill,TodoWrite,AskUserQuestion",
-    "CLAUDE_MEM_PROVIDER": "claude",
+    "CLAUDE_MEM_PROVIDER": "local",
     "CLAUDE_MEM_CLAUDE_AUTH_METHOD": "subscription",
     "CLAUDE_MEM_GEMINI_API_KEY": "",
     "CLAUDE_MEM_GEMINI_MODEL": "gemini-flash-latest",
@@ -38,9 +39,9 @@ DEFAULTS: dict[str, str] = {
     "CLAUDE_MEM_CONTEXT_SHOW_SAVINGS_PERCENT": "true",
     "CLAUDE_MEM_CONTEXT_OBSERVATION_TYPES": "",
     "CLAUDE_MEM_CONTEXT_OBSERVATION_CONCEPTS": "",
-    "CLAUDE_MEM_CONTEXT_FULL_COUNT": "0",
+    "CLAUDE_MEM_CONTEXT_FULL_COUNT": "5",
     "CLAUDE_MEM_CONTEXT_FULL_FIELD": "narrative",
-    "CLAUDE_MEM_CONTEXT_SESSION_COUNT": "10",
+    "CLAUDE_MEM_CONTEXT_SESSION_COUNT": "3",
     "CLAUDE_MEM_CONTEXT_SHOW_LAST_SUMMARY": "true",
     "CLAUDE_MEM_CONTEXT_SHOW_LAST_MESSAGE": "false",
     "CLAUDE_MEM_CONTEXT_SHOW_TERMINAL_OUTPUT": "true",
@@ -141,6 +142,7 @@ DEFAULTS: dict[str, str] = {
     "CLAUDE_MEM_EMBEDDING_REMOTE_MODEL": "",
     "CLAUDE_MEM_EMBEDDING_API_KEY": "",
     "CLAUDE_MEM_RECENCY_DAYS": "90",
+    "CLAUDE_MEM_CONTEXT_BUDGET": "3000",
 }
 """Empty where the default depends on the machine; see ``settings_file``."""
 
@@ -184,7 +186,7 @@ _TRUTH = _among("true", "false")
 _NUMBER = _Rule("a whole number", lambda text: text.isascii() and text.isdigit() and len(text) < 10)
 _URL = _like(r"|https?://[^\s/]+\S*", "a URL that begins with http:// or https://, or empty")
 _RULES = {
-    "CLAUDE_MEM_PROVIDER": _among("claude", "gemini", "openrouter"),
+    "CLAUDE_MEM_PROVIDER": _among("local", "claude", "anthropic", "gemini", "openrouter"),
     "CLAUDE_MEM_CLAUDE_AUTH_METHOD": _among("subscription", "api-key", "gateway", "cli"),
     "CLAUDE_MEM_GEMINI_MODEL": _among(
         "gemini-flash-latest", "gemini-flash-lite-latest", "gemini-3.5-flash", "gemini-3.1-flash-lite",
@@ -193,6 +195,8 @@ _RULES = {
     "CLAUDE_MEM_CONTEXT_OBSERVATIONS": _between(1, 200),
     "CLAUDE_MEM_CONTEXT_FULL_COUNT": _between(0, 20),
     "CLAUDE_MEM_CONTEXT_SESSION_COUNT": _between(1, 50),
+    "CLAUDE_MEM_CONTEXT_BUDGET": _between(LEAST_BUDGET, MOST_BUDGET),
+    "CLAUDE_MEM_SEMANTIC_INJECT_LIMIT": _between(1, 20),
     "CLAUDE_MEM_CONTEXT_FULL_FIELD": _among("narrative", "facts"),
     "CLAUDE_MEM_WORKER_PORT": _between(1024, 65535),
     "CLAUDE_MEM_WORKER_HOST": _like(
@@ -203,6 +207,12 @@ _RULES = {
     "CLAUDE_MEM_API_TIMEOUT_MS": _between(500, 300_000),
     "CLAUDE_MEM_OPENROUTER_SITE_URL": _URL,
     "CLAUDE_MEM_OPENROUTER_BASE_URL": _URL,
+    "CLAUDE_MEM_GEMINI_BASE_URL": _URL,
+    "CLAUDE_MEM_LLM_TIMEOUT_MS": _between(500, 600_000),
+    "CLAUDE_MEM_MAX_CONCURRENT_AGENTS": _between(1, 64),
+    "CLAUDE_MEM_OBSERVER_PAUSE_MS": _like(r"|\d{1,5}|[1-5]\d{5}|600000", "a whole number from 0 to 600000, or empty"),
+    "CLAUDE_MEM_OBSERVER_BATCH_EVENTS": _like(r"|[1-9]\d{0,2}|1000", "a whole number from 1 to 1000, or empty"),
+    "CLAUDE_MEM_OBSERVER_BATCH_BYTES": _like(r"|[1-9]\d{3,6}", "a whole number from 1000 to 9999999, or empty"),
     "CLAUDE_MEM_EMBEDDING_MODEL": _among("minilm", "chroma-default", "e5", "http", "hash", "none"),
     "CLAUDE_MEM_EMBEDDING_URL": _URL,
     "CLAUDE_MEM_CHROMA_MODE": _among("local", "remote"),
