@@ -48,7 +48,7 @@ def test_defaults_are_shown_and_nothing_is_written(tmp_path: Path) -> None:
 def test_environment_then_file_then_default(tmp_path: Path) -> None:
     store(tmp_path, {LEVEL: "WARN", "CLAUDE_MEM_MODEL": "file", PORT: 4001, "CLAUDE_MEM_CHROMA_ENABLED": False})
     values = shown(tmp_path, CLAUDE_MEM_LOG_LEVEL="DEBUG", CLAUDE_MEM_MODE=" ")
-    assert (values[LEVEL], values["CLAUDE_MEM_MODEL"], values["CLAUDE_MEM_PROVIDER"]) == ("DEBUG", "file", "claude")
+    assert (values[LEVEL], values["CLAUDE_MEM_MODEL"], values["CLAUDE_MEM_PROVIDER"]) == ("DEBUG", "file", "local")
     assert (values[PORT], values["CLAUDE_MEM_CHROMA_ENABLED"]) == ("4001", "false")
 
 
@@ -137,7 +137,7 @@ def test_secrets_are_masked_and_a_mask_sent_back_changes_nothing(tmp_path: Path)
 @pytest.mark.parametrize(
     ("name", "good", "bad"),
     [
-        ("PROVIDER", ["claude", "gemini", "openrouter"], ["openai", "", "Claude"]),
+        ("PROVIDER", ["local", "claude", "anthropic", "gemini", "openrouter"], ["openai", "", "Claude"]),
         ("EMBEDDING_MODEL", ["minilm", "chroma-default", "e5", "http", "hash", "none"], ["bert", "", "MiniLM"]),
         ("EMBEDDING_URL", ["", "http://127.0.0.1:11434/v1", "https://a.example"], ["localhost:11434", "file:///x"]),
         ("EMBEDDING_REMOTE_MODEL", ["", "nomic-embed-text", "BAAI/bge-m3"], ["a\nb"]),

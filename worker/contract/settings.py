@@ -11,9 +11,19 @@ from typing import Any
 
 import msgspec
 
+from worker.contract import observer_settings
 from worker.contract.errors import Invalid
+from worker.contract.observer_settings import Asking, Observing
 
 FILE_NAME = "settings.json"
+_OF_A_SESSION = (
+    "CLAUDECODE",
+    "CLAUDE_CODE_ENTRYPOINT",
+    "CLAUDE_CODE_SSE_PORT",
+    "CLAUDE_CODE_SESSION",
+    "CLAUDE_PROJECT_DIR",
+)
+"""What an agent tells the programs that it starts; one that was started in it would take itself for a part of it."""
 _LOG_LEVELS = ("DEBUG", "INFO", "WARN", "ERROR", "SILENT")
 
 
@@ -156,6 +166,35 @@ def calm() -> None:
 def environment() -> dict[str, str]:
     """The settings in this process's environment."""
     return {name: value for name, value in os.environ.items() if name.startswith(("CLAUDE_MEM_", "CLAUDE_CODE_PATH"))}
+
+
+def observing(data_dir: Path, environ: Mapping[str, str] | None = None) -> Observing:
+    """How the observer is to work. Read anew before each piece of its work, so that a change needs no restart.
+
+    Keys of providers stand in the environment, in the settings file, or in `.env` of the data directory.
+    Errors: ``Invalid`` naming the key.
+    """
+    environ = os.environ if environ is None else environ
+    stored = _read(data_dir)
+
+    def value(name: str, default: str) -> str:
+        key = name if name == "CLAUDE_CODE_PATH" else f"CLAUDE_MEM_{name}"
+        given = (str(source[key]).strip() for source in (environ, stored) if source.get(key) is not None)
+        return next((text for text in given if text), default)
+
+    try:
+        kept = observer_settings.dotenv((data_dir / ".env").read_text("utf-8", "replace"))
+    except OSError:
+        kept = {}
+    sources = ((name, kept.get(name) or environ.get(name)) for name in observer_settings.CREDENTIALS)
+    return observer_settings.read(value, {name: text.strip() for name, text in sources if text})
+
+
+def observer_environment(asking: Asking) -> dict[str, str]:
+    """The environment of a program that the observer starts: it observes no one, itself least of all."""
+    environ = {name: text for name, text in os.environ.items() if not name.startswith(_OF_A_SESSION)}
+    profile = {"CLAUDE_CONFIG_DIR": asking.config_dir} if asking.config_dir else {}
+    return environ | dict(asking.credentials) | profile | {"CLAUDE_MEM_INTERNAL": "1"}
 
 
 def agent_file(environ: Mapping[str, str] | None = None) -> Path:

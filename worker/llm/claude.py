@@ -1,0 +1,114 @@
+"""The user's own ``claude`` command line: one question, no tools, in an empty folder of ours.
+
+It runs with `CLAUDE_MEM_INTERNAL=1`, so that hooks keep silent about it, and in a process group of its own, which is
+ended as a whole when its time is over or whoever asked no longer waits.
+"""
+
+import asyncio
+import contextlib
+import os
+import shutil
+import signal
+from pathlib import Path
+
+import msgspec
+
+from worker.contract.observer_settings import Asking
+from worker.contract.settings import observer_environment
+from worker.llm import telling, wire
+from worker.llm.provider import Completion, Failure, Prompt, Provider, ProviderFailed
+
+FOLDER = "observer-sessions"
+_SLOWER = 4
+"""It starts a whole program for each question, so it gets as many times the time of a call over HTTP."""
+_MOST_BYTES = 8 * 2**20
+_QUIET = ("--tools", "", "--strict-mcp-config", "--setting-sources", "", "--no-session-persistence")
+"""No tools, no MCP servers, no settings and hooks of the user, nothing kept of the session."""
+
+
+class Claude:
+    """The client."""
+
+    def __init__(self, asking: Asking, data_dir: Path) -> None:
+        self._asking = asking
+        self._folder = data_dir / FOLDER
+        self._plain = False
+        self._timeout_s = asking.timeout_s * _SLOWER
+
+    async def complete(self, prompt: Prompt) -> Completion:
+        """The answer. Errors: ``ProviderFailed``."""
+        code, out, err = await self._run(prompt, plain=self._plain)
+        if code != 0 and not self._plain and _UNKNOWN_OPTION in err.decode("utf-8", "replace"):
+            self._plain = True  # one of last year: it does not know how to be so quiet
+            code, out, err = await self._run(prompt, plain=True)
+        return self._read(code, out, err)
+
+    async def close(self) -> None:
+        """Nothing stays open between two questions."""
+
+    async def _run(self, prompt: Prompt, *, plain: bool) -> tuple[int, bytes, bytes]:
+        program = shutil.which(self._asking.command or "claude")
+        if program is None:
+            raise self._failed(Failure.AUTH, "was not found; CLAUDE_CODE_PATH tells where it is")
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        options = ["-p", "--output-format", "json", "--max-turns", "1", "--model", self._asking.model]
+        options += ["--system-prompt", prompt.system] if not plain else []
+        asked = prompt.user if not plain else f"{prompt.system}\n\n{prompt.user}"
+        try:
+            process = await asyncio.create_subprocess_exec(
+                program, *options, *(() if plain else _QUIET), cwd=self._folder,
+                env=observer_environment(self._asking), stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE, start_new_session=True,
+                limit=_MOST_BYTES,
+            )  # fmt: skip
+        except OSError as error:
+            raise self._failed(Failure.AUTH, f"cannot be started ({error.strerror or error})") from error
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                out, err = await process.communicate(asked.encode("utf-8", "replace"))
+        except TimeoutError as error:
+            raise self._failed(Failure.TRANSIENT, f"did not answer within {self._timeout_s:g} s") from error
+        finally:
+            await _end(process)
+        return process.returncode or 0, out, err
+
+    def _read(self, code: int, out: bytes, err: bytes) -> Completion:
+        answer = _object(out)
+        said = wire.text(wire.at(answer, "result"))
+        usage = wire.at(answer, "usage")
+        names = ("input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+        tokens = wire.count(*(wire.at(usage, name) for name in names))
+        if answer is None or code != 0 or wire.at(answer, "is_error") is True:
+            complaint = said or (out + b"\n" + err).decode("utf-8", "replace")
+            kind = telling.of_words(complaint) or Failure.TRANSIENT
+            raise self._failed(kind, f"ended with {code}: {telling.sentence(kind)}", tokens)
+        return Completion(said, tokens, self._asking.model)
+
+    def _failed(self, kind: Failure, told: str, tokens: int = 0) -> ProviderFailed:
+        return ProviderFailed(kind, f"claude {told}", tokens=tokens, model=self._asking.model)
+
+
+_UNKNOWN_OPTION = "unknown option"
+
+
+def _object(out: bytes) -> object:
+    """The JSON object that it prints, alone or as the last of several lines or of a list; None if there is none."""
+    for candidate in (out, out.strip().rpartition(b"\n")[2]):
+        with contextlib.suppress(msgspec.DecodeError, UnicodeError, RecursionError):
+            found = msgspec.json.decode(candidate)
+            found = wire.at(found, -1) if isinstance(found, list) else found
+            if isinstance(found, dict):
+                return found
+    return None
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    """End the program and whatever it started."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    await process.wait()
+
+
+def open_provider(asking: Asking, data_dir: Path) -> Provider:
+    """The provider."""
+    return Claude(asking, data_dir)
