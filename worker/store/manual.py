@@ -6,8 +6,7 @@ import msgspec
 
 from worker.contract.curation import Save
 from worker.contract.when import iso_utc
-from worker.store import sessions
-from worker.store.observations import content_hash
+from worker.store import observations, sessions
 from worker.store.sessions import NewSession, normalised_platform
 
 
@@ -17,18 +16,18 @@ def keep(connection: sqlite3.Connection, memory: Save, platform_source: str | No
     session = f"manual-{project}-{platform}"
     content = f"manual-content-{project}-{platform}"
     sessions.ensure(connection, NewSession(content, session, project, platform, now_epoch_ms))
-    digest = content_hash(session, memory.title, memory.text)
-    connection.execute(
-        """INSERT INTO observations (memory_session_id, project, type, title, subtitle, facts, narrative, concepts,
-            files_read, files_modified, created_at, created_at_epoch, content_hash, metadata)
-        VALUES (?, ?, 'discovery', ?, 'Manual memory', '[]', ?, '[]', '[]', '[]', ?, ?, ?, ?)
-        ON CONFLICT (memory_session_id, content_hash) DO NOTHING""",
-        (
-            session, project, memory.title, memory.text, iso_utc(now_epoch_ms), now_epoch_ms, digest,
-            None if memory.metadata is None else msgspec.json.encode(memory.metadata).decode(),
-        ),
-    )  # fmt: skip
-    row = connection.execute(
-        "SELECT id FROM observations WHERE memory_session_id = ? AND content_hash = ?", (session, digest)
-    ).fetchone()
-    return int(row["id"])
+    return observations.add(
+        connection,
+        {
+            "memory_session_id": session,
+            "project": project,
+            "type": "discovery",
+            "title": memory.title,
+            "subtitle": "Manual memory",
+            "narrative": memory.text,
+            **dict.fromkeys(("facts", "concepts", "files_read", "files_modified"), "[]"),
+            "created_at": iso_utc(now_epoch_ms),
+            "created_at_epoch": now_epoch_ms,
+            "metadata": None if memory.metadata is None else msgspec.json.encode(memory.metadata).decode(),
+        },
+    )

@@ -2,7 +2,7 @@
 
 import hashlib
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from worker.contract.records import Observation, RecordKind
 from worker.store import rows
@@ -14,6 +14,27 @@ def content_hash(memory_session_id: str, title: str | None, narrative: str | Non
     """The original's key of equal observations in a session: 16 hex digits of SHA-256."""
     text = "\0".join((memory_session_id, title or "", narrative or ""))
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
+
+
+def add(connection: sqlite3.Connection, columns: Mapping[str, object]) -> int:
+    """The id of the observation of these columns, of the old one if the session has just this already.
+
+    columns: by their names, all but the hash, which is made here for whoever writes one.
+    """
+    memory, title, narrative = (str(columns.get(name) or "") for name in ("memory_session_id", "title", "narrative"))
+    digest = content_hash(memory, title, narrative)
+    named = {**columns, "content_hash": digest}
+    made = connection.execute(
+        f"""INSERT INTO observations ({", ".join(named)}) VALUES ({rows.placeholders(named)})
+            ON CONFLICT (memory_session_id, content_hash) DO NOTHING""",
+        tuple(named.values()),
+    )
+    if made.rowcount == 1 and made.lastrowid is not None:
+        return made.lastrowid
+    row = connection.execute(
+        "SELECT id FROM observations WHERE memory_session_id = ? AND content_hash = ?", (memory, digest)
+    ).fetchone()
+    return int(row["id"])
 
 
 def by_ids(connection: sqlite3.Connection, ids: Sequence[int]) -> dict[int, Observation]:

@@ -16,7 +16,20 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from worker.contract.records import Record, RecordKey, RecordKind, key_of
-from worker.store import analysis, given, memo, ordering, originals, outbox, pending, recalls, rows, turns, vectors
+from worker.store import (
+    analysis,
+    given,
+    memo,
+    ordering,
+    originals,
+    outbox,
+    pending,
+    recalls,
+    rows,
+    spend,
+    turns,
+    vectors,
+)
 from worker.store.changes import Change, Deed
 from worker.store.queueing import SHOWN, triggers
 from worker.store.rows import CODES, KINDS, SELECTS
@@ -250,7 +263,7 @@ def _named(fulltext: bool) -> str:
 def _wanted(fulltext: bool) -> dict[str, str]:
     """Table, index or trigger → what creates it."""
     words = {"py_text": _TEXT} if fulltext else {"py_words": _WORDS}
-    kept = (vectors.TABLES, outbox.TABLES, recalls.TABLES, given.TABLES, pending.TABLES, turns.TABLES)
+    kept = (vectors.TABLES, outbox.TABLES, recalls.TABLES, given.TABLES, pending.TABLES, turns.TABLES, spend.TABLES)
     return _TABLES | words | {name: sql for tables in kept for name, sql in tables.items()} | triggers()
 
 

@@ -1,0 +1,81 @@
+"""What models were paid for the observer's questions: `py_spend`, by day, project, session and model, in tokens.
+
+Noted in the transaction that stores what came of a question, or gives back what it was about: nothing is paid unseen.
+Days are those of UTC, so that a budget begins anew at the same moment wherever the machine is taken.
+
+The form of this table never changes, as that of the queue (``pending``).
+"""
+
+import sqlite3
+from dataclasses import dataclass
+
+from worker.contract.when import iso_utc
+
+TABLES = {
+    "py_spend": """CREATE TABLE py_spend (
+        day TEXT NOT NULL, project TEXT NOT NULL, session_db_id INTEGER NOT NULL, model TEXT NOT NULL,
+        calls INTEGER NOT NULL, tokens INTEGER NOT NULL,
+        PRIMARY KEY (day, project, session_db_id, model)) WITHOUT ROWID""",
+    "py_spend_session": "CREATE INDEX py_spend_session ON py_spend (session_db_id, tokens)",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One question: whose it was, who answered, what that cost."""
+
+    project: str
+    session_db_id: int
+    model: str
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """What was spent on one day, in one project or by one model."""
+
+    value: str
+    calls: int
+    tokens: int
+
+
+def add(connection: sqlite3.Connection, call: Call, now_epoch_ms: int) -> None:
+    """Note a question that was asked."""
+    connection.execute(
+        """INSERT INTO py_spend VALUES (?, ?, ?, ?, 1, ?) ON CONFLICT DO UPDATE SET
+            calls = calls + 1, tokens = tokens + excluded.tokens""",
+        (day_of(now_epoch_ms), call.project, call.session_db_id, call.model, call.tokens),
+    )
+
+
+def of_day(connection: sqlite3.Connection, now_epoch_ms: int) -> int:
+    """Tokens spent on the day of a moment."""
+    found = connection.execute("SELECT sum(tokens) FROM py_spend WHERE day = ?", (day_of(now_epoch_ms),))
+    return int(found.fetchone()[0] or 0)
+
+
+def of_session(connection: sqlite3.Connection, session_db_id: int) -> int:
+    """Tokens spent on a session."""
+    found = connection.execute("SELECT sum(tokens) FROM py_spend WHERE session_db_id = ?", (session_db_id,))
+    return int(found.fetchone()[0] or 0)
+
+
+def by(connection: sqlite3.Connection, column: str, most: int = 200) -> tuple[Line, ...]:
+    """Sums for each value of `day` (the latest first), `project` or `model` (the most first)."""
+    if column not in ("day", "project", "model"):
+        raise ValueError(column)
+    order = "day DESC" if column == "day" else f"sum(tokens) DESC, {column}"
+    found = connection.execute(
+        f"SELECT {column}, sum(calls), sum(tokens) FROM py_spend GROUP BY {column} ORDER BY {order} LIMIT ?", (most,)
+    )
+    return tuple(Line(str(value), int(calls), int(tokens)) for value, calls, tokens in found)
+
+
+def day_of(epoch_ms: int) -> str:
+    """The day of a moment, `2026-03-04`, in UTC."""
+    return iso_utc(epoch_ms)[:10]
+
+
+def next_day_epoch_ms(epoch_ms: int) -> int:
+    """When the day after that of a moment begins."""
+    return (epoch_ms // 86_400_000 + 1) * 86_400_000
