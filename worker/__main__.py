@@ -21,6 +21,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--host", help="address to listen on")
     parser.add_argument("--port", type=_port, help="port to listen on")
     parser.add_argument("--demo", action="store_true", help="fill an empty database with the demo memory")
+    parser.add_argument("--read-only", action="store_true", help="change nothing, and own nothing: only read the file")
+    parser.add_argument(
+        "--with-parent", action="store_true", help="print the port, and end when the standard input is closed"
+    )
     parser.add_argument("--check", action="store_true", help="only look at the database, and print JSON")
     given = parser.parse_args(argv)
     try:
@@ -32,14 +36,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         settings,
         data_dir=given.data_dir.absolute() if given.data_dir else settings.data_dir,
         host=given.host or settings.host,
-        port=given.port or settings.port,
+        port=settings.port if given.port is None else given.port,
         demo=given.demo,
     )
     if given.check:
         print(msgspec.json.encode(checkup.look(settings.data_dir, settings.database)).decode())
         return 0
     try:
-        serve(settings)
+        serve(settings, read_only=given.read_only, parent=sys.stdin.buffer if given.with_parent else None)
     except MemError as error:
         print(error.message, file=sys.stderr)
         return 1
@@ -47,8 +51,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _port(text: str) -> int:
-    if not 1 <= int(text) <= 65535:
-        raise argparse.ArgumentTypeError(f"must be from 1 to 65535, not {text}")
+    if not 0 <= int(text) <= 65535:
+        raise argparse.ArgumentTypeError(f"must be from 0 (any that is free) to 65535, not {text}")
     return int(text)
 
 

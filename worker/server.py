@@ -6,11 +6,16 @@ import logging
 import os
 import signal
 import socket
+import sys
+import tempfile
+import threading
 import time
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import msgspec
 import uvicorn
@@ -33,6 +38,7 @@ from worker.demo import load
 from worker.search.engine import Engine
 from worker.store import imports, private, stats
 from worker.store.changes import Change
+from worker.store.reading import open_reader
 from worker.store.tables import Store, open_store
 from worker.stream.broadcaster import Broadcaster
 from worker.stream.events import event
@@ -103,21 +109,27 @@ class _Server(uvicorn.Server):
                 signal.signal(number, handler)
 
 
-def serve(settings: Settings) -> None:
+def serve(settings: Settings, *, read_only: bool = False, parent: BinaryIO | None = None) -> None:
     """Run the worker until it is told to end.
 
+    read_only: only the file is read, which another worker may own. parent: whoever started us writes nothing to this
+    and holds it open; the port is printed for him, and we end with him.
     Errors: ``Unavailable`` with the reason when it cannot start, ``Conflict`` when another has its data directory.
     """
     os.umask(0o077)
     heap.be_frugal()
     listening = port.listen(settings)
-    with contextlib.closing(listening), owner.sole(settings.data_dir, settings.port):
-        successor_wanted = asyncio.run(_serve(settings, listening))
+    settings = replace(settings, port=listening.getsockname()[1])
+    owned = contextlib.nullcontext() if read_only else owner.sole(settings.data_dir, settings.port)
+    with contextlib.closing(listening), owned:
+        successor_wanted = asyncio.run(_serve(settings, listening, read_only=read_only, parent=parent))
     if successor_wanted:
         launch.spawn(settings)
 
 
-async def _serve(settings: Settings, listening: socket.socket) -> bool:
+async def _serve(
+    settings: Settings, listening: socket.socket, *, read_only: bool = False, parent: BinaryIO | None = None
+) -> bool:
     """Serve; whether a successor is to be started afterwards."""
     asyncio.get_running_loop().set_exception_handler(_told)
     broadcaster = Broadcaster()
@@ -128,10 +140,11 @@ async def _serve(settings: Settings, listening: socket.socket) -> bool:
         broadcaster=broadcaster,
         clock=time.time,
         stop=lambda: server.stop(),
-        meaning=Degraded.INDEX_STARTING if _has_meaning(settings) else Degraded.INDEX_OFF,
+        meaning=Degraded.INDEX_STARTING if _has_meaning(settings) and not read_only else Degraded.INDEX_OFF,
         restart=lambda: server.restart(),
         environ=environment(),
         started=time.time(),
+        read_only=read_only,
     )
 
     def fail(opening: asyncio.Task[None]) -> None:
@@ -148,7 +161,8 @@ async def _serve(settings: Settings, listening: socket.socket) -> bool:
 
     @contextlib.asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        opening = asyncio.create_task(_open(settings, services, server))
+        serving = _read(settings, services) if read_only else _open(settings, services, server)
+        opening = asyncio.create_task(serving)
         opening.add_done_callback(fail)
         try:
             yield
@@ -156,7 +170,8 @@ async def _serve(settings: Settings, listening: socket.socket) -> bool:
             opening.cancel()
             await asyncio.wait([opening])
             if services.opened is not None:
-                await services.tally.close(services.store)
+                if not read_only:
+                    await services.tally.close(services.store)
                 await services.store.close()
 
     app = build(services, settings.host, lifespan, token=settings.token, read_token=settings.read_token)
@@ -171,6 +186,8 @@ async def _serve(settings: Settings, listening: socket.socket) -> bool:
         h11_max_incomplete_event_size=_MOST_HEAD_BYTES,
     )
     server = _Server(config, broadcaster)
+    if parent is not None:
+        _end_with(parent, settings.port, server.stop)
     await server.serve(sockets=[listening])
     if services.failure:
         raise Unavailable(services.failure)
@@ -181,7 +198,7 @@ async def _open(settings: Settings, services: Services, server: _Server) -> None
     """Open the store while the port already answers, then keep its index in step for as long as we run."""
     log.open_log(settings.logs, settings.log_level)
     private.shut(settings.data_dir)
-    store = await _opened(settings, services)
+    store = await _opened(services, lambda: open_store(settings.database))
     if settings.demo:
         await _fill_with_demo(store, services.now_ms())
     pace = Pace(services.broadcaster)
@@ -202,6 +219,31 @@ async def _open(settings: Settings, services: Services, server: _Server) -> None
                 if not task.cancelling():  # one that is closing already is not to be stopped in the middle of it
                     task.cancel()
             await asyncio.wait((*tasks, *projecting))
+
+
+async def _read(settings: Settings, services: Services) -> None:
+    """Open the file for reading; a copy, if one has to be made, is there as long as we run."""
+    with tempfile.TemporaryDirectory(prefix="claude-mem-") as scratch:
+        store = await _opened(services, lambda: open_reader(settings.database, Path(scratch)))
+        services.opened = (store, Engine(store, recency_days=settings.recency_days))
+        if store.path != settings.database:
+            await store.catch_up(lambda: services.broadcaster.send({"type": "resync"}))
+        await asyncio.Event().wait()
+
+
+def _end_with(parent: BinaryIO, number: int, stop: Callable[[], None]) -> None:
+    """Tell the parent our port, and end when he is gone."""
+    loop = asyncio.get_running_loop()
+
+    def watch() -> None:
+        while os.read(parent.fileno(), 64):  # the file object's own lock would be held at the interpreter's end
+            pass
+        with contextlib.suppress(RuntimeError):  # we have ended already
+            loop.call_soon_threadsafe(stop)
+
+    sys.stdout.write(f"{number}\n")
+    sys.stdout.flush()
+    threading.Thread(target=watch, name="parent", daemon=True).start()
 
 
 def _has_meaning(settings: Settings) -> bool:
@@ -238,12 +280,12 @@ async def _project(settings: Settings, services: Services, store: Store) -> None
         await parts.projector.close()
 
 
-async def _opened(settings: Settings, services: Services) -> Store:
+async def _opened(services: Services, open_it: Callable[[], Store]) -> Store:
     """The store. While another program holds the file, health tells so and the opening is tried again."""
     try:
         while True:
             try:
-                return await asyncio.to_thread(open_store, settings.database)
+                return await asyncio.to_thread(open_it)
             except Busy as busy:
                 if services.failure is None:
                     _log.warning("%s", busy.message)

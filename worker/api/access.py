@@ -8,7 +8,7 @@ from starlette.datastructures import Headers
 
 from worker.api.peer import is_of_this_machine
 from worker.contract import calls
-from worker.contract.errors import Forbidden, MemError, Unauthorized
+from worker.contract.errors import Conflict, Forbidden, MemError, Unauthorized
 
 TRUSTED = "claude_mem.trusted"
 """Stands in the scope of a request that carries the token which may do all."""
@@ -27,11 +27,15 @@ class Rights(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """token: may do all; read_token: may read. Empty: no such token. reading: POST paths that change nothing."""
+    """token: may do all; read_token: may read. Empty: no such token. reading: POST paths that change nothing.
+
+    frozen: nobody may change anything, whatever the token.
+    """
 
     token: str = field(default="", repr=False)
     read_token: str = field(default="", repr=False)
     reading: frozenset[str] = frozenset()
+    frozen: bool = False
 
     @property
     def wanted(self) -> bool:
@@ -49,16 +53,15 @@ class Access:
         self, rights: Rights, method: str, path: str, headers: Headers, *, client: str | None, local: bool
     ) -> MemError | None:
         """Why a request is not let in; None lets it in. local: whether it names this machine as its host."""
-        if not self.wanted or rights is Rights.ALL:
-            return None
         reads = method in _READING
+        changes = not reads and not (method == "POST" and path in self.reading)
+        if not self.wanted or rights is Rights.ALL:
+            return Conflict("this worker only reads the file, and changes nothing") if self.frozen and changes else None
         if path in _OPEN and reads and local and is_of_this_machine(client, headers):
             return None
         if rights is Rights.NONE:
             return Unauthorized("this worker wants its token: set CLAUDE_MEM_API_TOKEN to it")
-        if reads or (method == "POST" and path in self.reading):
-            return None
-        return Forbidden("this token may only read")
+        return Forbidden("this token may only read") if changes else None
 
 
 def _given(headers: Headers) -> str:

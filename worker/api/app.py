@@ -62,7 +62,12 @@ def build(
     request must carry; read_token: with which one may read.
     """
     listed = endpoints(services)
-    access = Access(token, read_token, frozenset(one.path for one in listed if one.method == "POST" and one.reads))
+    access = Access(
+        token,
+        read_token,
+        frozenset(one.path for one in listed if one.method == "POST" and one.reads),
+        services.read_only,
+    )
     return Starlette(
         routes=table(listed),
         middleware=[Middleware(Boundary, host=host, access=access)],

@@ -29,6 +29,7 @@ class Services:
     clock: seconds since 1970. stop: asks the server to end; restart: to end and start a successor.
     environ: the settings in this process's environment. projector: keeps the index by meaning, None where it is
     switched off or not there yet; meaning: what searches ask of it, or why they cannot. tally: of what is recalled.
+    read_only: nothing is written, by whoever asks.
     """
 
     version: str
@@ -45,6 +46,7 @@ class Services:
     failure: str | None = field(default=None)
     restart: Callable[[], None] | None = None
     environ: Mapping[str, str] = field(default_factory=dict)
+    read_only: bool = False
     tally: Tally = field(init=False)
 
     def __post_init__(self) -> None:

@@ -197,6 +197,11 @@ def observer_environment(asking: Asking) -> dict[str, str]:
     return environ | dict(asking.credentials) | profile | {"CLAUDE_MEM_INTERNAL": "1"}
 
 
+def inherited(**more: str) -> dict[str, str]:
+    """The environment for a process of ours that is to have these too."""
+    return {**os.environ, **more}
+
+
 def agent_file(environ: Mapping[str, str] | None = None) -> Path:
     """Where Claude Code keeps its MCP entries."""
     environ = os.environ if environ is None else environ

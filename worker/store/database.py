@@ -61,19 +61,20 @@ class Database:
         *,
         connect: Connector = plain_connection,
         free: Callable[[Path], int] = backup.free_bytes,
+        ours: bool = True,
     ) -> None:
         """Open, create where there is nothing yet, bring up to date what is older.
 
-        free: bytes of room on the disk of a folder. Errors: ``Unavailable`` with the reason, ``Busy`` when another
-        program holds the file.
+        ours: whether the file is made what our files are, or left as it lies, its permissions with it. free: bytes of
+        room on the disk of a folder. Errors: ``Unavailable`` with the reason, ``Busy`` when another program holds it.
         """
         self.path = path
         self._connect = connect
-        with _told(path):
+        with told(path):
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._writer = _opened(connect, path, _OPENING_BUSY_MS)
             try:
-                self.fulltext = _prepare(self._writer, path, lambda: _opened(connect, path, _BUSY_MS), free)
+                self.fulltext = _prepare(self._writer, path, lambda: _opened(connect, path, _BUSY_MS), free, ours=ours)
             except sqlite3.IntegrityError as error:
                 self._writer.close()
                 raise Unavailable(
@@ -115,13 +116,13 @@ class Database:
         """The same as ``write`` for code that already runs on a thread and while nobody else writes."""
         if self.is_replaced:
             raise Unavailable(f"{self.path} was moved or replaced while it was open; nothing was written to it")
-        with _told(self.path), self._waiting(busy_ms), _transaction(self._writer, "IMMEDIATE"):
+        with told(self.path), self._waiting(busy_ms), _transaction(self._writer, "IMMEDIATE"):
             return work(self._writer)
 
     def read_now(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """The same as ``read`` for code that already runs on a thread; each thread has a connection of its own."""
         connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
-        with _told(self.path):
+        with told(self.path):
             if connection is None:
                 connection = self._local.connection = _opened(self._connect, self.path, _BUSY_MS)
                 connection.execute("PRAGMA query_only = ON")
@@ -208,10 +209,13 @@ def _prepare(
     path: Path,
     reader: Callable[[], sqlite3.Connection],
     free: Callable[[Path], int],
+    *,
+    ours: bool,
 ) -> bool:
     """Pragmas that stay in the file, and the schema; whether there is FTS5."""
-    with contextlib.suppress(OSError):  # a file of somebody else's, or on a disk that is only read
-        os.chmod(path, 0o600)
+    if ours:
+        with contextlib.suppress(OSError):  # a file of somebody else's, or on a disk that is only read
+            os.chmod(path, 0o600)
     known = {row["name"] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     if not known:
         connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
@@ -220,7 +224,7 @@ def _prepare(
     except sqlite3.OperationalError as error:
         if not _name(error).startswith("SQLITE_READONLY"):
             raise
-    fulltext = _has_fulltext(connection)
+    fulltext = has_fulltext(connection)
     reconcile(connection, path, fulltext=fulltext, reader=reader, free=free)
     if not known & {"sdk_sessions", "sdk_sessions_new"}:
         for marker in schema.MARKERS:
@@ -230,7 +234,8 @@ def _prepare(
     return fulltext
 
 
-def _has_fulltext(connection: sqlite3.Connection) -> bool:
+def has_fulltext(connection: sqlite3.Connection) -> bool:
+    """Whether this SQLite has FTS5."""
     try:
         connection.execute("CREATE VIRTUAL TABLE temp.py_probe USING fts5(word)")
     except sqlite3.DatabaseError as error:
@@ -253,7 +258,7 @@ def _transaction(connection: sqlite3.Connection, kind: str) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _told(path: Path) -> Iterator[None]:
+def told(path: Path) -> Iterator[None]:
     """SQLite's failures and the file system's as ours, in a sentence."""
     try:
         yield
@@ -267,8 +272,8 @@ def _told(path: Path) -> Iterator[None]:
             raise Busy("another program holds the database; try again in a moment", retry_after_s=5) from error
         if name.startswith("SQLITE_INTERRUPT"):
             raise TimedOut(f"this took longer than {_READ_S:g} s and was given up; ask for less") from error
-        told = next((sentence for start, sentence in _SENTENCES.items() if name.startswith(start)), _CANNOT)
-        raise Unavailable(told.format(path=path, folder=path.parent, error=error)) from error
+        said = next((sentence for start, sentence in _SENTENCES.items() if name.startswith(start)), _CANNOT)
+        raise Unavailable(said.format(path=path, folder=path.parent, error=error)) from error
     except OSError as error:
         raise Unavailable(f"{path.parent} cannot be used: {error.strerror or error}") from error
 

@@ -86,6 +86,12 @@ def reconcile(
         _carry_out(connection, needed, tables, indexes, fulltext=fulltext)
 
 
+def is_finished(connection: Connection, *, fulltext: bool) -> bool:
+    """Whether ``reconcile`` would leave the file as it is; reads only."""
+    tables, indexes = shape.wanted()
+    return _is_newer(connection) or (_ours(connection) and not plan(connection, tables, indexes, fulltext=fulltext))
+
+
 def plan(
     connection: Connection,
     tables: dict[str, Table],

@@ -127,13 +127,13 @@ class Store:
         await asyncio.to_thread(self._database.close)
 
 
-def open_store(path: Path, *, connect: Connector = plain_connection) -> Store:
+def open_store(path: Path, *, connect: Connector = plain_connection, ours: bool = True) -> Store:
     """The store in a file, made if it is not there. Errors: ``Unavailable`` or ``Busy`` with the reason.
 
-    The newest records are indexed before it is given, so that whoever looks first sees something. A finished
-    database is only read.
+    ours: as ``Database`` has it; of a file that is not, nothing has to be proved. The newest records are indexed before
+    it is given, so that whoever looks first sees something. A finished database is only read.
     """
-    database = Database(path, connect=connect)
+    database = Database(path, connect=connect, ours=ours)
     try:
         state = database.read_now(lambda connection: _look(connection, fulltext=database.fulltext))
         if state.faulty:
@@ -144,7 +144,7 @@ def open_store(path: Path, *, connect: Connector = plain_connection) -> Store:
         database.close()
         raise
     database.be_patient()
-    return Store(database, database.read_now(search_index.queued), proved=state.proved)
+    return Store(database, database.read_now(search_index.queued), proved=state.proved or not ours)
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ def routes(services: Services) -> list[Endpoint]:
         open_now = services.opened is not None
         return respond(
             Health(
-                status="degraded" if services.failure else "ok",
+                status="degraded" if services.failure else "read-only" if services.read_only else "ok",
                 program=PROGRAM,
                 uptime=round(services.clock() - services.started, 1),
                 pid=os.getpid(),
