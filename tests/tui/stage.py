@@ -14,7 +14,8 @@ from tests.tui.memory import NOW_MS, Memory, encoded, farm
 from tui.app import MemoryApp
 from tui.cells.glyphs import UNICODE, Glyphs
 from tui.cells.look import Look
-from tui.gateway import Client, Gateway
+from tui.gateway.front import Gateway
+from tui.gateway.line import Client
 from tui.state.model import ViewState
 from worker.contract import calls
 from worker.contract.calls import Call

@@ -124,7 +124,7 @@ async def test_a_record_that_is_gone_is_said_and_the_rest_copied() -> None:
         await stage.press("space", "j", "space")
         await stage.settled()
         stage.memory._by_key.pop(stage.state.basket.entries[1].key)
-        stage.app._gateway.forget()
+        stage.app.asking.gateway.records.forget()
         await stage.press("Y")
         await stage.until(lambda: "1 record, 1 could not be read copied" in stage.text)
 

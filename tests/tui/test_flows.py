@@ -493,7 +493,7 @@ async def test_every_kind_of_record_can_be_read(record: Record) -> None:
 async def test_a_record_that_is_gone_says_so() -> None:
     async with Stage() as stage:
         stage.memory._by_key.pop(RecordKey(RecordKind.OBSERVATION, 4817))
-        stage.app._gateway.forget()
+        stage.app.asking.gateway.records.forget()
         await stage.press("j")
         await stage.until(lambda: "4817 is gone" in stage.text)
 

@@ -4,7 +4,7 @@ import pytest
 
 from tests.tui.memory import NOW_MS, Memory, entry_of, many, observation
 from tests.tui.stage import SETTINGS, FakeClient
-from tui.gateway import Gateway, backoff_s
+from tui.gateway.front import Gateway, backoff_s
 from tui.state import facts
 from tui.state.facts import Fact
 from tui.state.model import Ask
@@ -31,7 +31,7 @@ async def test_a_start_that_fails_is_a_fact() -> None:
     gateway = Gateway(SETTINGS, ensure=ensure)
     assert await gateway.start() == facts.Failed("port taken")
     assert not gateway.ready
-    assert await gateway.listed(NeedList(1, Ask(), None, None, typed=False)) == facts.ListFailed(
+    assert await gateway.lists.listed(NeedList(1, Ask(), None, None, typed=False)) == facts.ListFailed(
         1, "the worker is not there yet"
     )
 
@@ -41,18 +41,18 @@ async def test_any_record_of_a_long_list_is_found_by_its_time(row: int) -> None:
     memory = Memory(many(5000))
     gateway, _ = await _ready(memory)
     entry = entry_of(memory.records[row])
-    fact = await gateway.listed(NeedList(1, Ask(), entry, None, typed=False))
+    fact = await gateway.lists.listed(NeedList(1, Ask(), entry, None, typed=False))
     assert isinstance(fact, facts.Listed)
     assert fact.focus == row
     assert len(memory.asked) <= 5
-    assert await gateway.row_of(Ask(), entry) == row
+    assert await gateway.lists.row_of(Ask(), entry) == row
 
 
 async def test_records_of_the_same_moment_are_told_apart() -> None:
     memory = Memory([observation(number, "twin", at=NOW_MS) for number in range(1, 120)] + many(300))
     gateway, _ = await _ready(memory)
     for row in (0, 60, 118, 119):
-        fact = await gateway.listed(NeedList(1, Ask(), entry_of(memory.records[row]), None, typed=False))
+        fact = await gateway.lists.listed(NeedList(1, Ask(), entry_of(memory.records[row]), None, typed=False))
         assert isinstance(fact, facts.Listed)
         assert fact.focus == row
 
@@ -60,10 +60,10 @@ async def test_records_of_the_same_moment_are_told_apart() -> None:
 async def test_a_record_that_is_not_in_the_list_is_not_found() -> None:
     gateway, _ = await _ready(Memory(many(500)))
     gone = entry_of(observation(9999, "gone", at=NOW_MS - 999))
-    fact = await gateway.listed(NeedList(1, Ask(), gone, None, typed=False))
+    fact = await gateway.lists.listed(NeedList(1, Ask(), gone, None, typed=False))
     assert isinstance(fact, facts.Listed)
     assert fact.focus is None
-    words = await gateway.listed(NeedList(2, Ask("parser"), gone, None, typed=False))
+    words = await gateway.lists.listed(NeedList(2, Ask("parser"), gone, None, typed=False))
     assert isinstance(words, facts.Listed)
     assert words.focus is None
 
@@ -72,27 +72,27 @@ async def test_failures_are_facts() -> None:
     gateway, client = await _ready(Memory(many(3)))
     client.failure = MemError("broken")
     key = RecordKey(RecordKind.OBSERVATION, 1)
-    assert await gateway.paged(1, Ask(), 0) == facts.ListFailed(1, "broken")
-    assert await gateway.faceted(1, Ask(), 20) is None
-    assert await gateway.opened(key) == facts.OpenFailed(key, "broken")
-    assert await gateway.tracked(NeedTrack(key, key, None)) == facts.TrackFailed("broken")
-    assert await gateway.counted() == facts.Said("broken")
-    assert await gateway.row_of(Ask(), entry_of(observation(1, "x"))) is None
+    assert await gateway.lists.paged(1, Ask(), 0) == facts.ListFailed(1, "broken")
+    assert await gateway.lists.faceted(1, Ask(), 20) is None
+    assert await gateway.records.opened(key) == facts.OpenFailed(key, "broken")
+    assert await gateway.records.tracked(NeedTrack(key, key, None)) == facts.TrackFailed("broken")
+    assert await gateway.memory.counted() == facts.Said("broken")
+    assert await gateway.lists.row_of(Ask(), entry_of(observation(1, "x"))) is None
 
 
 async def test_a_record_is_read_once_until_told_to_forget() -> None:
     memory = Memory(many(100))
     gateway, _ = await _ready(memory)
     key = RecordKey(RecordKind.OBSERVATION, 7)
-    await gateway.opened(key)
-    await gateway.opened(key)
+    await gateway.records.opened(key)
+    await gateway.records.opened(key)
     assert len(memory.asked) == 1
     for number in range(1, 100):
-        await gateway.opened(RecordKey(RecordKind.OBSERVATION, number))
-    assert len(gateway._records) == 64
-    gateway.forget()
+        await gateway.records.opened(RecordKey(RecordKind.OBSERVATION, number))
+    assert len(gateway.records._records) == 64
+    gateway.records.forget()
     asked = len(memory.asked)
-    await gateway.opened(key)
+    await gateway.records.opened(key)
     assert len(memory.asked) == asked + 1
 
 

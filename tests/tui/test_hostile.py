@@ -10,7 +10,7 @@ from textual.geometry import Offset
 from tests.tui.memory import observation, prompt, summary
 from tests.tui.stage import Stage
 from tui.cells.glyphs import ASCII
-from tui.gateway import Gateway
+from tui.gateway.lists import Lists
 from tui.state.facts import Fact
 from tui.state.model import Link
 from tui.widgets.search_bar import MOST
@@ -63,7 +63,7 @@ async def test_an_internal_fault_ends_the_waiting(monkeypatch: pytest.MonkeyPatc
         raise ValueError("no such thing")
 
     async with Stage(size=(120, 36)) as stage:
-        monkeypatch.setattr(Gateway, "listed", broken)
+        monkeypatch.setattr(Lists, "listed", broken)
         await stage.press("slash", "x")
         await stage.until(lambda: not stage.state.waiting)
         assert "Search failed: internal fault: ValueError('no such thing')" in stage.text

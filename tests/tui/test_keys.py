@@ -5,9 +5,9 @@ from textual import events
 
 from tests.tui.memory import observation
 from tests.tui.stage import Stage
-from tui import keymap
 from tui.cells import page
 from tui.cells.look import Look
+from tui.keymap import places, table
 from tui.screens.guide import GuideScreen
 from tui.screens.palette import PaletteScreen
 from tui.screens.record import RecordScreen
@@ -24,24 +24,24 @@ async def _to(stage: Stage, place: str) -> None:
         await stage.press("escape" if isinstance(stage.app.screen, PaletteScreen) else "q")
         await stage.pilot.pause()
     workspace = stage.app.workspace
-    workspace.set_focus(workspace.search.box if place == keymap.BOX else workspace.hits)
+    workspace.set_focus(workspace.search.box if place == places.BOX else workspace.hits)
     if stage.state.view is View.TIMELINE:
         await stage.press("i")
         await stage.settled()
     match place:
-        case keymap.PREVIEW:
+        case places.PREVIEW:
             workspace.set_focus(workspace.preview)
-        case keymap.RECORD:
+        case places.RECORD:
             await stage.press("enter")
-        case keymap.GUIDE:
+        case places.GUIDE:
             await stage.press("question_mark")
     await stage.settled()
 
 
-@pytest.mark.parametrize("place", [keymap.BOX, keymap.LIST, keymap.PREVIEW, keymap.RECORD, keymap.GUIDE])
+@pytest.mark.parametrize("place", [places.BOX, places.LIST, places.PREVIEW, places.RECORD, places.GUIDE])
 async def test_every_key_does_something_or_says_why(place: str) -> None:
     async with Stage() as stage:
-        for action in keymap.at(place):
+        for action in table.at(place):
             for key in action.keys[:1] if action.name != "quit" else ():
                 await _to(stage, place)
                 await stage.press(key)

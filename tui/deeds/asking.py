@@ -4,7 +4,7 @@ import asyncio
 from dataclasses import replace
 
 from tui.deeds.desk import Desk
-from tui.gateway import Gateway
+from tui.gateway.front import Gateway
 from tui.state import facts
 from tui.state.facts import Fact
 from tui.state.model import ViewState
@@ -56,7 +56,7 @@ class Asking:
             self._desk.background("refill", self._refill)
 
     async def _refill(self) -> None:
-        fact = await self.gateway.refilled(self._desk.state.basket.awaited)
+        fact = await self.gateway.records.refilled(self._desk.state.basket.awaited)
         if fact is not None:
             self._desk.tell(fact)
 
@@ -80,19 +80,19 @@ class Asking:
     async def _listed(self, need: NeedList, *, words_only: bool) -> Fact:
         stop = self._desk.later(_SLOW_S, lambda: self._desk.tell(facts.StillWaiting(need.seq)))
         try:
-            return await self.gateway.listed(need, words_only=words_only)
+            return await self.gateway.lists.listed(need, words_only=words_only)
         finally:
             stop()
 
     async def _merge(self, need: NeedList) -> None:
         state = self._desk.state
         kept = replace(need, focus=state.entry, near=state.cursor)
-        self._desk.tell(await self.gateway.listed(kept))
+        self._desk.tell(await self.gateway.lists.listed(kept))
 
     async def _facets(self, need: NeedList) -> None:
         # More than there are cells: the worker rounds the width of a bucket up, to days, weeks or months.
         buckets = max(40, min(2 * self._desk.columns, 240))
-        faceted = await self.gateway.faceted(need.seq, need.ask, buckets)
+        faceted = await self.gateway.lists.faceted(need.seq, need.ask, buckets)
         if faceted is not None:
             self._desk.tell(faceted)
 
@@ -100,7 +100,7 @@ class Asking:
         """What is missing on the screen, as long as something is; a fast scroll is followed, not caught up with."""
         while missing := missing_pages(self._desk.state):
             state = self._desk.state
-            fact = await self.gateway.paged(state.seq, state.ask, missing[0], words_only=state.merging)
+            fact = await self.gateway.lists.paged(state.seq, state.ask, missing[0], words_only=state.merging)
             self._desk.tell(fact)
             if isinstance(fact, facts.ListFailed):
                 return
@@ -110,21 +110,21 @@ class Asking:
         await asyncio.sleep(PAUSE_S)
         await self._open(need)
         for key in need.neighbours:
-            await self.gateway.opened(key)
+            await self.gateway.records.opened(key)
 
     async def _open(self, need: NeedRecord) -> None:
-        self._desk.tell(await self.gateway.opened(need.entry.key, need.entry))
+        self._desk.tell(await self.gateway.records.opened(need.entry.key, need.entry))
 
     async def _track(self, need: NeedTrack) -> None:
-        self._desk.tell(await self.gateway.tracked(need))
+        self._desk.tell(await self.gateway.records.tracked(need))
 
     async def _related(self, need: NeedRelated) -> None:
         record = self._desk.state.shown
         if record is not None and self._desk.state.shown_key == need.entry.key:
-            self._desk.tell(await self.gateway.related(need.entry, record))
+            self._desk.tell(await self.gateway.records.related(need.entry, record))
 
     async def _offer(self, need: NeedOffer) -> None:
-        self._desk.tell(await self.gateway.offered(need.ask))
+        self._desk.tell(await self.gateway.lists.offered(need.ask))
 
     async def _count(self) -> None:
-        self._desk.tell(await self.gateway.counted())
+        self._desk.tell(await self.gateway.memory.counted())

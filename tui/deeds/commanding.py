@@ -1,10 +1,14 @@
 """What the palette offers: the keys of a place, projects, themes."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
-from tui import keymap
 from tui.deeds.asking import Asking
 from tui.deeds.desk import Desk
+from tui.deeds.table import Deed
+from tui.keymap import table
+from tui.screens.palette import PaletteScreen
+from tui.screens.workspace import Workspace
+from tui.state import facts
 from tui.state.model import ViewState
 from tui.state.palette import Item, places
 from tui.state.reasons import why_not
@@ -17,28 +21,80 @@ def of_place(place: str, state: ViewState) -> list[Item]:
     """What the keys of a place do."""
     return [
         Item("key", action.name, action.label, action.help, action.shown, why_not(state, action.name))
-        for action in keymap.at(place)
+        for action in table.at(place)
         if action.name not in _NOT_LISTED
     ]
 
 
-def themes(names: Iterable[str], here: str) -> list[Item]:
-    """The themes; the one that is shown says so."""
-    return [Item("theme", name, name, "colours", reason="shown now" if name == here else "") for name in sorted(names)]
+def themes(worn: Mapping[str, bool]) -> list[Item]:
+    """The themes; the one that is worn says so."""
+    return [Item("theme", name, name, "colours", reason="shown now" if worn[name] else "") for name in sorted(worn)]
 
 
 class Commanding:
-    """Reads the projects for a palette that is open. offer: adds to it."""
+    """Opens the palette, moves in it, does what was chosen."""
 
     def __init__(self, desk: Desk, asking: Asking) -> None:
         self._desk = desk
         self._asking = asking
 
-    def projects(self, offer: Callable[[Sequence[Item]], None]) -> None:
-        """Read them."""
-        self._desk.background("projects", self._read, offer)
+    def deeds(self) -> Mapping[str, Deed]:
+        """Action → what it does."""
+        return {
+            "palette": self.palette, "next_item": self.next_item, "last_item": self.last_item, "leave": self.leave,
+            "choose": self.choose, "theme": self.theme,
+        }  # fmt: skip
 
-    async def _read(self, offer: Callable[[Sequence[Item]], None]) -> None:
-        names = await self._asking.gateway.projects()
+    def palette(self) -> None:
+        """Everything that can be done where the focus is."""
+        desk = self._desk
+        if isinstance(desk.screen, PaletteScreen):
+            return
+        items = of_place(desk.place, desk.state)
+        if isinstance(desk.screen, Workspace):
+            items += themes(desk.themes())
+        palette = PaletteScreen(desk.look, desk.state, items)
+        if isinstance(desk.screen, Workspace):
+            desk.background("projects", self._projects, palette.offer)
+        desk.put_up(palette)
+
+    async def _projects(self, offer: Callable[[Sequence[Item]], None]) -> None:
+        names = await self._asking.gateway.memory.projects()
         if names:
             offer(places(names, self._desk.state.ask.project))
+
+    def next_item(self) -> None:
+        """One command down."""
+        if isinstance(self._desk.screen, PaletteScreen):
+            self._desk.screen.page.do_down()
+
+    def last_item(self) -> None:
+        """One command up."""
+        if isinstance(self._desk.screen, PaletteScreen):
+            self._desk.screen.page.do_up()
+
+    def leave(self) -> None:
+        """Close the palette."""
+        if isinstance(self._desk.screen, PaletteScreen):
+            self._desk.take_down()
+
+    def choose(self) -> None:
+        """Do the command under the cursor."""
+        screen = self._desk.screen
+        if not isinstance(screen, PaletteScreen) or (item := screen.chosen) is None:
+            return
+        if item.reason:
+            self._desk.say(f"{item.label}: {item.reason}")
+            return
+        self._desk.take_down()
+        match item.kind:
+            case "project":
+                self._desk.tell(facts.Scoped(item.name or None))
+            case "theme":
+                self._desk.wear(item.name)
+            case _:
+                self._desk.do(item.name)
+
+    def theme(self) -> None:
+        """Dark or light."""
+        self._desk.wear(None)

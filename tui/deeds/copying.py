@@ -43,7 +43,7 @@ class Copying:
         read: list[Record] = []
         failed = ""
         for entry in entries:
-            fact = await self._asking.gateway.opened(entry.key, entry)
+            fact = await self._asking.gateway.records.opened(entry.key, entry)
             match fact:
                 case facts.Opened(record=record):
                     read.append(record)

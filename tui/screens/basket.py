@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from tui import keymap
 from tui.cells import meter
 from tui.cells.look import Look
+from tui.keymap import places
 from tui.screens.drawn import SheetScreen
 from tui.state.model import ViewState
 from tui.widgets.paint import bindings
@@ -15,8 +15,8 @@ from worker.contract.search import Entry
 class BasketSheet(ChoiceSheet):
     """Figures, then the records."""
 
-    PLACE = keymap.BASKET
-    BINDINGS = bindings(keymap.BASKET)
+    PLACE = places.BASKET
+    BINDINGS = bindings(places.BASKET)
     _lines_of: Sequence[int] = ()
 
     @property

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from textual.app import ComposeResult
 
-from tui import keymap
 from tui.cells import choices
 from tui.cells.look import Look
+from tui.keymap import places
 from tui.screens.drawn import DrawnScreen
 from tui.state.chips import Chip
 from tui.state.model import ViewState
@@ -20,8 +20,8 @@ from tui.widgets.status_line import StatusLine
 class FilterSheet(ChoiceSheet):
     """Filters under headings; the cursor stays on its filter when counts change."""
 
-    PLACE = keymap.FILTERS
-    BINDINGS = bindings(keymap.FILTERS)
+    PLACE = places.FILTERS
+    BINDINGS = bindings(places.FILTERS)
     _picks: tuple[tuple[int, Chip], ...] = ()
     _counted = False
 
@@ -66,4 +66,4 @@ class FilterScreen(DrawnScreen):
         self.query_line.show(self.state)
         self.banner.show(self.state)
         self.page.show(self.state)
-        self.status.show(self.state, keymap.FILTERS)
+        self.status.show(self.state, places.FILTERS)

@@ -2,8 +2,8 @@
 
 from textual.app import ComposeResult
 
-from tui import keymap
 from tui.cells.glyphs import Glyphs
+from tui.keymap import places
 from tui.screens.drawn import DrawnScreen
 from tui.state.model import ViewState
 from tui.widgets.guide_page import GuidePage
@@ -26,4 +26,4 @@ class GuideScreen(DrawnScreen):
     def draw(self) -> None:
         """Bring the widgets in line with the state."""
         state = self.state
-        self.status.show(state, keymap.GUIDE)
+        self.status.show(state, places.GUIDE)

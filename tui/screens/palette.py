@@ -7,9 +7,9 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.widgets import Input
 
-from tui import keymap
 from tui.cells import commands
 from tui.cells.look import Look
+from tui.keymap import places
 from tui.screens.drawn import DrawnScreen
 from tui.state.model import ViewState
 from tui.state.palette import Item, matching
@@ -21,7 +21,7 @@ from tui.widgets.status_line import StatusLine
 class CommandSheet(ChoiceSheet, can_focus=False):
     """The commands that answer to what was typed."""
 
-    PLACE = keymap.PALETTE
+    PLACE = places.PALETTE
     BINDINGS: ClassVar[list[BindingType]] = []
     found: Sequence[Item] = ()
 
@@ -65,7 +65,7 @@ class PaletteScreen(DrawnScreen):
     def draw(self) -> None:
         """Bring the widgets in line with the state."""
         self.page.show(self.state)
-        self.status.show(self.state, keymap.PALETTE)
+        self.status.show(self.state, places.PALETTE)
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """Another text: other commands, the first of them at hand."""

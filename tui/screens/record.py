@@ -2,8 +2,8 @@
 
 from textual.app import ComposeResult
 
-from tui import keymap
 from tui.cells.look import Look
+from tui.keymap import places
 from tui.screens.drawn import DrawnScreen
 from tui.state.model import ViewState
 from tui.widgets.banner import Banner
@@ -31,4 +31,4 @@ class RecordScreen(DrawnScreen):
         state = self.state
         self.record.show(state)
         self.banner.show(state)
-        self.status.show(state, keymap.RECORD)
+        self.status.show(state, places.RECORD)

@@ -1,8 +1,8 @@
 """The score sheet of one hit."""
 
-from tui import keymap
 from tui.cells import score
 from tui.cells.look import Look
+from tui.keymap import places
 from tui.screens.drawn import SheetScreen
 from tui.state.model import ViewState
 from tui.widgets.paint import bindings
@@ -12,8 +12,8 @@ from tui.widgets.sheet import Lines, Sheet
 class ScoreSheet(Sheet):
     """Ranks, score and what was degraded, with what each means."""
 
-    PLACE = keymap.SHEET
-    BINDINGS = bindings(keymap.SHEET)
+    PLACE = places.SHEET
+    BINDINGS = bindings(places.SHEET)
 
     def lines(self, room: int) -> Lines:
         """The page in this width."""

@@ -7,9 +7,10 @@ from textual.binding import Binding, BindingType
 from textual.containers import Container, Vertical
 from textual.widget import Widget
 
-from tui import keymap, messages
+from tui import messages
 from tui.cells import row, words
 from tui.cells.look import Look
+from tui.keymap import places, table
 from tui.screens.drawn import DrawnScreen
 from tui.state.model import SPLITS, View, ViewState
 from tui.widgets.banner import Banner
@@ -30,7 +31,7 @@ class Workspace(DrawnScreen):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(",".join(action.keys), f"at_once('{action.name}')", action.label, id=f"workspace.{action.name}",
                 show=False, priority=True)
-        for action in keymap.at_once()
+        for action in table.at_once()
     ]  # fmt: skip
 
     def __init__(self, look: Look, state: ViewState) -> None:
@@ -77,7 +78,7 @@ class Workspace(DrawnScreen):
 
     def _draw_place(self) -> None:
         """What depends on where the focus is."""
-        typing = self.place == keymap.BOX
+        typing = self.place == places.BOX
         self.banner.show(self.state, typing=typing)
         self.note.show(self.state, typing=typing)
         self.status.show(self.state, self.place)
@@ -97,12 +98,12 @@ class Workspace(DrawnScreen):
     @property
     def place(self) -> str:
         """Where in the keymap the focus is."""
-        place = getattr(self.focused, "PLACE", keymap.LIST)
+        place = getattr(self.focused, "PLACE", places.LIST)
         return str(place)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Keys that work in one pane are left to the others."""
-        return action != "at_once" or self.place in keymap.named(str(parameters[0])).places
+        return action != "at_once" or self.place in table.named(str(parameters[0])).places
 
     def action_at_once(self, name: str) -> None:
         """Move the focus, or empty the box, before the next key."""

@@ -3,10 +3,11 @@
 from itertools import zip_longest
 from typing import ClassVar
 
-from tui import keymap
 from tui.cells.fit import left, width, wrap
 from tui.cells.glyphs import Glyphs
 from tui.cells.marks import ROLES, legend
+from tui.keymap import guide, places, table
+from tui.keymap.action import Action
 from tui.widgets.paint import Piece, bindings, components
 from tui.widgets.paper import Paper
 
@@ -18,9 +19,9 @@ _TWO_COLUMNS = 108
 class GuidePage(Paper):
     """Every action once, in groups, then what the letters in the list mean."""
 
-    PLACE = keymap.GUIDE
+    PLACE = places.GUIDE
     PREFIX = "guide-page"
-    BINDINGS = bindings(keymap.GUIDE)
+    BINDINGS = bindings(places.GUIDE)
     COMPONENT_CLASSES: ClassVar[set[str]] = components("guide-page", "group", "key", "help", *ROLES)
 
     def __init__(self, glyphs: Glyphs, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
@@ -37,14 +38,14 @@ class GuidePage(Paper):
 
     def _keys(self, room: int) -> list[list[Piece]]:
         lines: list[list[Piece]] = []
-        for title, rows in keymap.GROUPS:
+        for title, rows in guide.GROUPS:
             lines.append([("group", title)])
             for names in rows:
-                lines += self._row([keymap.named(name) for name in names], room)
+                lines += self._row([table.named(name) for name in names], room)
             lines.append([])
         return lines
 
-    def _row(self, actions: list[keymap.Action], room: int) -> list[list[Piece]]:
+    def _row(self, actions: list[Action], room: int) -> list[list[Piece]]:
         keys = min(_KEYS, room // 2)
         shown = "  ".join(action.shown for action in actions)
         said = "; ".join(action.help for action in actions)

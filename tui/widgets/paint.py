@@ -16,8 +16,9 @@ from textual.binding import Binding, BindingsMap, BindingType
 from textual.strip import Strip
 from textual.widget import Widget
 
-from tui import keymap, messages
+from tui import messages
 from tui.cells.fit import width
+from tui.keymap import places, table
 
 Piece = tuple[str, str]
 """(role, text)."""
@@ -25,19 +26,19 @@ Piece = tuple[str, str]
 
 def bindings(place: str) -> list[BindingType]:
     """The keys of the keymap that work in a place; letters that mean nothing there say so."""
-    known = {key for action in keymap.at(place) for key in action.keys}
+    known = {key for action in table.at(place) for key in action.keys}
     unknown = [key for key in string.ascii_letters + string.digits if key not in known]
     lost = Binding(",".join(unknown), "act('unknown')", "", id=f"{place}.unknown", show=False)
-    made: list[BindingType] = [] if place in (keymap.BOX, keymap.PALETTE) else [lost]
+    made: list[BindingType] = [] if place in (places.BOX, places.PALETTE) else [lost]
     made += [
         Binding(key, f"act('{action.name}#{key}')", action.label, id=f"{place}.{action.name}.{key}", show=False)
-        for action in keymap.at(place)
+        for action in table.at(place)
         if action.by_key
         for key in action.keys
     ]
     return made + [
         Binding(",".join(action.keys), f"act('{action.name}')", action.label, id=f"{place}.{action.name}", show=False)
-        for action in keymap.at(place)
+        for action in table.at(place)
         if not action.at_once and not action.by_key
     ]
 

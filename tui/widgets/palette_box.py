@@ -5,16 +5,16 @@ from typing import ClassVar
 from textual.binding import BindingType
 from textual.widgets import Input
 
-from tui import keymap
 from tui.cells.clean import typed
+from tui.keymap import places
 from tui.widgets.paint import Acts, bindings
 
 
 class PaletteBox(Input, Acts):
     """An input whose other keys are the palette's."""
 
-    PLACE = keymap.PALETTE
-    BINDINGS: ClassVar[list[BindingType]] = bindings(keymap.PALETTE)
+    PLACE = places.PALETTE
+    BINDINGS: ClassVar[list[BindingType]] = bindings(places.PALETTE)
 
     def validate_value(self, value: str) -> str:
         """A paste may hold anything."""

@@ -5,11 +5,12 @@ from typing import ClassVar
 
 from textual.strip import Strip
 
-from tui import keymap, messages
+from tui import messages
 from tui.cells import page
 from tui.cells.look import Look
 from tui.cells.marks import ROLES
 from tui.cells.row import marked, pattern
+from tui.keymap import places
 from tui.state.model import ViewState
 from tui.widgets.paint import bindings, components
 from tui.widgets.paper import Paper
@@ -20,9 +21,9 @@ _MARKED = ("heading", "subtitle", "text", "chip")
 class RecordView(Paper):
     """The record the state shows. BRIEF: long texts cut, as a preview."""
 
-    PLACE = keymap.PREVIEW
+    PLACE = places.PREVIEW
     PREFIX = "record-view"
-    BINDINGS = bindings(keymap.PREVIEW)
+    BINDINGS = bindings(places.PREVIEW)
     COMPONENT_CLASSES: ClassVar[set[str]] = components("record-view", "match", "found", *page.ROLES, *ROLES)
     BRIEF: ClassVar[bool] = True
 
@@ -103,7 +104,7 @@ def _has(line: page.Line, words: re.Pattern[str]) -> bool:
 class FullRecord(RecordView):
     """The whole screen: nothing is cut that a person would read to its end."""
 
-    PLACE = keymap.RECORD
-    BINDINGS = bindings(keymap.RECORD)
+    PLACE = places.RECORD
+    BINDINGS = bindings(places.RECORD)
     BRIEF = False
     KEPT = 1

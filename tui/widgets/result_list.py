@@ -12,11 +12,12 @@ from textual.geometry import Region, Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from tui import keymap, messages
+from tui import messages
 from tui.cells import look, row
 from tui.cells.fit import width
 from tui.cells.look import Look
 from tui.cells.marks import ROLES
+from tui.keymap import places
 from tui.state.model import View, ViewState
 from tui.widgets.paint import Acts, Painter, bindings, components
 from worker.contract.search import Entry, Order
@@ -27,9 +28,9 @@ _PER_PATTERN = 64
 class ResultList(ScrollView, Acts, Painter, can_focus=True):
     """Rows of the state; keys ask for moves, the state says where the cursor is."""
 
-    PLACE = keymap.LIST
+    PLACE = places.LIST
     PREFIX = "result-list"
-    BINDINGS = bindings(keymap.LIST)
+    BINDINGS = bindings(places.LIST)
     COMPONENT_CLASSES: ClassVar[set[str]] = components("result-list", "cursor", *row.ROLES, *ROLES)
 
     def __init__(self, looks: Look, state: ViewState, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name

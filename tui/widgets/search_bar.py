@@ -13,10 +13,11 @@ from textual.containers import Horizontal
 from textual.widgets import Input
 from textual.widgets.input import Selection
 
-from tui import keymap, messages
+from tui import messages
 from tui.cells import words
 from tui.cells.clean import graphemes, typed
 from tui.cells.glyphs import Glyphs
+from tui.keymap import places
 from tui.state.chips import spans
 from tui.state.model import ViewState
 from tui.widgets.paint import Acts, Line, bindings, components
@@ -40,8 +41,8 @@ class _Chips(Highlighter):
 class SearchBox(Input, Acts):
     """An input that moves and deletes by what a person calls a character: a joined emoji is one."""
 
-    PLACE = keymap.BOX
-    BINDINGS: ClassVar[list[BindingType]] = bindings(keymap.BOX)
+    PLACE = places.BOX
+    BINDINGS: ClassVar[list[BindingType]] = bindings(places.BOX)
     COMPONENT_CLASSES: ClassVar[set[str]] = {"search-box--chip"}
 
     def on_mount(self) -> None:

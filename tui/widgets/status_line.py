@@ -2,10 +2,10 @@
 
 from typing import ClassVar
 
-from tui import keymap
 from tui.cells.clean import one_line
 from tui.cells.fit import cut, width
 from tui.cells.glyphs import Glyphs
+from tui.keymap import footer, places
 from tui.state.model import ViewState
 from tui.widgets.paint import Line, Piece, components
 
@@ -20,7 +20,7 @@ class StatusLine(Line):
         super().__init__(id=id)
         self._glyphs = glyphs
         self._state = ViewState()
-        self._place = keymap.BOX
+        self._place = places.BOX
 
     def show(self, state: ViewState, place: str | None = None) -> None:
         """Show the keys of a place in this state."""
@@ -50,7 +50,7 @@ class StatusLine(Line):
         self.draw([pieces])
 
     def _keys(self) -> list[tuple[str, str]]:
-        return keymap.footer(self._place, self._state)
+        return footer.footer(self._place, self._state)
 
 
 def _taken(pairs: list[tuple[str, str]], gap: str) -> int:

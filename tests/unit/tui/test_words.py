@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from tui import keymap, styles
+from tui import styles
 from tui.cells import words
 from tui.cells.glyphs import ASCII, UNICODE
+from tui.keymap import footer, guide, places, table
 from tui.state.model import Ask, Counts, Link, Rows, View, ViewState
 
 SHOWN = ViewState(
@@ -87,29 +88,29 @@ def test_ascii_is_ascii() -> None:
 
 
 def test_no_key_means_two_things_in_one_place() -> None:
-    for place in (keymap.BOX, keymap.LIST, keymap.PREVIEW, keymap.RECORD, keymap.GUIDE):
-        keys = [key for action in keymap.at(place) for key in action.keys]
+    for place in (places.BOX, places.LIST, places.PREVIEW, places.RECORD, places.GUIDE):
+        keys = [key for action in table.at(place) for key in action.keys]
         assert len(keys) == len(set(keys)), place
 
 
 def test_nothing_hangs_on_ctrl_or_alt_and_nothing_on_escape_alone() -> None:
     """R232."""
-    for action in keymap.KEYMAP:
+    for action in table.KEYMAP:
         assert not [key for key in action.keys if key.startswith(("ctrl+", "alt+"))]
-        if "escape" in action.keys and action.places != (keymap.BOX,):
-            plain = {"tab"} if action.places == (keymap.PALETTE,) else {"q", "backspace"}  # there letters are typed
+        if "escape" in action.keys and action.places != (places.BOX,):
+            plain = {"tab"} if action.places == (places.PALETTE,) else {"q", "backspace"}  # there letters are typed
             assert set(action.keys) & plain
 
 
 def test_help_lists_every_action_once() -> None:
-    listed = [name for _, rows in keymap.GROUPS for names in rows for name in names]
-    assert sorted(listed) == sorted(action.name for action in keymap.KEYMAP)
+    listed = [name for _, rows in guide.GROUPS for names in rows for name in names]
+    assert sorted(listed) == sorted(action.name for action in table.KEYMAP)
 
 
-@pytest.mark.parametrize("place", [keymap.BOX, keymap.LIST, keymap.PREVIEW, keymap.RECORD, keymap.GUIDE])
+@pytest.mark.parametrize("place", [places.BOX, places.LIST, places.PREVIEW, places.RECORD, places.GUIDE])
 @pytest.mark.parametrize("state", [SHOWN, ViewState(), replace(SHOWN, view=View.TIMELINE)])
 def test_footer_is_short(place: str, state: ViewState) -> None:
-    assert 3 <= len(keymap.footer(place, state)) <= 8
+    assert 3 <= len(footer.footer(place, state)) <= 8
 
 
 def test_sheets_are_found() -> None:

@@ -1,0 +1,102 @@
+"""From screen to screen, and out."""
+
+from collections.abc import Mapping
+
+from tui.deeds.asking import Asking
+from tui.deeds.desk import Desk
+from tui.deeds.table import Deed
+from tui.deeds.travelling import Travelling
+from tui.screens.filters import FilterScreen
+from tui.screens.guide import GuideScreen
+from tui.screens.record import RecordScreen
+from tui.screens.score import ScoreScreen
+from tui.screens.workspace import Workspace
+from tui.state import reading
+from tui.state.basket import SpanBegun
+from tui.state.filters import ChoosingBegun
+from tui.state.model import View
+from tui.state.needs import NeedRecord
+
+
+class Going:
+    """Opens what a record has to show, closes what is on top."""
+
+    def __init__(self, desk: Desk, asking: Asking, travelling: Travelling) -> None:
+        self._desk = desk
+        self._asking = asking
+        self._travelling = travelling
+
+    def deeds(self) -> Mapping[str, Deed]:
+        """Action → what it does."""
+        return {
+            "hush": self.hush, "unknown": self.unknown, "clear": self.to_list, "open": self.open, "score": self.score,
+            "guide": self.guide, "back": self.back, "undo": self.undo, "quit": self.quit,
+        }  # fmt: skip
+
+    def hush(self) -> None:
+        """Nothing but that the last word is over."""
+
+    def unknown(self) -> None:
+        """A key without a meaning."""
+        self._desk.say("that key means nothing here; / searches, ? shows all keys")
+
+    def to_list(self) -> None:
+        """Back from another pane."""
+        self._desk.workspace.hits.focus()
+
+    def open(self) -> None:
+        """The record on the whole screen."""
+        if not isinstance(self._desk.screen, Workspace):
+            return  # typed ahead of the screen that is open by now
+        entry = self._desk.state.entry
+        if entry is None:
+            self._desk.say("nothing to open here")
+            return
+        if self._desk.state.shown_key != entry.key:
+            self._asking.open_now(NeedRecord(entry, ()))
+        self._desk.put_up(RecordScreen(self._desk.look, self._desk.state))
+        self._desk.tell(reading.Begun())
+
+    def score(self) -> None:
+        """Why a hit is here."""
+        if self._desk.state.entry is None:
+            self._desk.say("no record here to show the score of")
+        elif not isinstance(self._desk.screen, ScoreScreen):
+            self._desk.put_up(ScoreScreen(self._desk.look, self._desk.state))
+
+    def guide(self) -> None:
+        """All keys."""
+        if not isinstance(self._desk.screen, GuideScreen):
+            self._desk.put_up(GuideScreen(self._desk.look.glyphs, self._desk.state))
+
+    def back(self) -> None:
+        """To the list, or to the screen below."""
+        if isinstance(self._desk.screen, Workspace):
+            self.to_list()
+        else:
+            self._close()
+
+    def undo(self) -> None:
+        """What was begun is given up, the last of it first."""
+        if self._desk.state.basket.span_from is not None:
+            self._desk.tell(SpanBegun(None))
+        elif self._desk.state.view is View.TIMELINE:
+            self._travelling.swap()
+        else:
+            self._desk.say("q quits")
+
+    def quit(self) -> None:
+        """One step out."""
+        if not isinstance(self._desk.screen, Workspace):
+            self._close()  # typed ahead, and meant for the screen that is open by now
+        elif self._desk.state.view is View.TIMELINE:
+            self._travelling.swap()
+        else:
+            self._desk.leave()
+
+    def _close(self) -> None:
+        if isinstance(self._desk.screen, FilterScreen):
+            self._desk.tell(ChoosingBegun(False))
+        elif isinstance(self._desk.screen, RecordScreen):
+            self._desk.tell(reading.Ended())
+        self._desk.take_down()

@@ -1,0 +1,103 @@
+"""The worker: found, heard, asked again, exchanged for that of another memory."""
+
+from collections.abc import Callable, Mapping
+
+from tui.deeds.asking import Asking
+from tui.deeds.desk import Desk
+from tui.deeds.table import Deed
+from tui.gateway.front import Gateway
+from tui.state import facts
+from tui.state.facts import Fact
+from tui.state.model import Link
+from worker.contract.settings import Settings
+
+FLUSH_S = 0.25
+"""News is passed on this often, however fast it comes."""
+
+
+class Linking:
+    """One worker at a time. open_gateway: makes the gateway of a memory."""
+
+    def __init__(
+        self, desk: Desk, asking: Asking, settings: Settings, open_gateway: Callable[[Settings], Gateway]
+    ) -> None:
+        self._desk = desk
+        self._asking = asking
+        self._settings = settings
+        self._open_gateway = open_gateway
+        self._news = 0
+        self._queued: int | None = None
+        self._flush_waits = False
+
+    def deeds(self) -> Mapping[str, Deed]:
+        """Action → what it does."""
+        return {"refresh": self.refresh, "demo": self.demo}
+
+    def link_up(self) -> None:
+        """Look for the worker, and listen to it from then on."""
+        self._desk.background("link", self._link)
+
+    async def _link(self) -> None:
+        gateway, state = self._asking.gateway, self._desk.state
+        self._desk.tell(facts.Starting())
+        fact = await gateway.start()
+        if isinstance(fact, facts.Connected) and state.awaited is not None:
+            self._desk.tell(await gateway.records.found(state.awaited))
+        self._desk.tell(fact)
+        if isinstance(fact, facts.Failed):
+            return
+        self._asking.refill()
+        self._desk.tell(await gateway.memory.counted())
+        async for heard in gateway.follow():
+            self._heard(heard)
+
+    def _heard(self, fact: Fact) -> None:
+        if not isinstance(fact, facts.News):
+            self._desk.tell(fact)
+            return
+        self._news += fact.count
+        self._queued = fact.queued if fact.queued is not None else self._queued
+        if not self._flush_waits:
+            self._flush_waits = True
+            self._desk.later(FLUSH_S, self._pass_news_on)
+
+    def _pass_news_on(self) -> None:
+        self._flush_waits = False
+        news, self._news = self._news, 0
+        first = self._desk.state.empty_memory and news > 0
+        self._desk.tell(facts.News(news, self._queued))
+        if first:
+            self.refresh()
+
+    def refresh(self) -> None:
+        """Read all anew; where there is no worker, look for one."""
+        link = self._desk.state.link
+        if link in (Link.FAILED, Link.LOST):
+            self.link_up()
+            return
+        if link is Link.STARTING:
+            self._desk.say("the worker is being started; one moment")
+            return
+        self._asking.gateway.records.forget()
+        self._desk.tell(facts.Refreshed())
+        self._asking.count()
+
+    def demo(self) -> None:
+        """The demo memory while there is none of one's own, and back."""
+        if self._settings.demo:
+            self._desk.say("started with --demo; start without it for your own memory")
+        elif self._desk.state.demo:
+            self._desk.background("switch", self._switch, self._settings)
+        elif self._desk.state.empty_memory:
+            self._desk.background("switch", self._switch, self._settings.for_demo())
+        else:
+            self._desk.say("your memory is not empty; `claude-mem tui --demo` opens the demo beside it")
+
+    async def _switch(self, settings: Settings) -> None:
+        self._desk.stop("link", "list", "pages", "preview", "track", "count")
+        await self._asking.gateway.close()
+        self._asking.gateway = self._open_gateway(settings)
+        self._desk.tell(facts.Switched(str(settings.database), settings.demo))
+        self._desk.workspace.search.box.value = ""
+        self._desk.workspace.hits.focus()
+        self.link_up()

@@ -1,0 +1,86 @@
+"""One worker, topic by topic."""
+
+import asyncio
+import random
+from collections.abc import AsyncIterator, Callable
+
+from tui.gateway.line import Client, Line
+from tui.gateway.lists import Lists
+from tui.gateway.memory import Memory
+from tui.gateway.records import Records
+from tui.state import facts
+from tui.state.facts import Fact
+from worker.contract import launch
+from worker.contract.errors import MemError
+from worker.contract.settings import Settings
+
+_NEWS = {"new_observation", "new_summary", "new_prompt"}
+
+
+def connect(settings: Settings) -> Client:
+    """A client of the worker at the configured address."""
+    from worker.contract.client import WorkerClient  # httpx: 90-120 ms that the first paint does not wait for
+
+    return WorkerClient(settings.host, settings.port, timeout_s=settings.timeout_s, token=settings.credential)
+
+
+def backoff_s(attempt: int, chance: float) -> float:
+    """Seconds before the next try: doubling from half a second to 10, of which ``chance`` takes off up to half."""
+    return float(min(10.0, 0.5 * 2 ** min(attempt, 6)) * (1 - chance / 2))
+
+
+class Gateway:
+    """One worker, as facts. ensure: finds or starts it, called on a thread. pause_s: (attempt) → wait."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        ensure: Callable[[Settings], object] = launch.ensure,
+        connect: Callable[[Settings], Client] = connect,
+        pause_s: Callable[[int], float] = lambda attempt: backoff_s(attempt, random.random()),
+    ) -> None:
+        self.settings = settings
+        self._pause_s = pause_s
+        self._line = Line(settings, ensure, connect)
+        self.lists = Lists(self._line)
+        self.records = Records(self._line)
+        self.memory = Memory(self._line)
+
+    @property
+    def ready(self) -> bool:
+        """Whether there is somebody to ask."""
+        return self._line.client is not None
+
+    async def start(self) -> Fact:
+        """Find the worker or start it."""
+        return await self._line.start()
+
+    async def close(self) -> None:
+        """Give the connections back."""
+        await self._line.close()
+
+    async def follow(self) -> AsyncIterator[Fact]:
+        """What happens at the worker, for ever: a lost stream is said and taken up again where it broke off."""
+        attempt: int | None = 0  # None once something was heard
+        after: int | None = None
+        while self._line.client is not None:
+            try:
+                async for event in self._line.client.events(after=after):
+                    if attempt is not None:
+                        attempt = None
+                        yield facts.StreamOpen()
+                    after = event.id if event.id is not None else after
+                    if event.type == "resync":
+                        self.records.forget()
+                        yield facts.Resync()
+                    elif event.type in _NEWS or event.queueDepth is not None:
+                        yield facts.News(int(event.type in _NEWS), event.queueDepth)
+                reason = "the worker closed the connection"
+            except MemError as error:
+                reason = error.message
+            self.records.forget()
+            yield facts.StreamLost(reason)
+            attempt = attempt or 0
+            await asyncio.sleep(self._pause_s(attempt))
+            attempt += 1

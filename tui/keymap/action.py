@@ -1,0 +1,42 @@
+"""Pure: what a key does, and how the key is written."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """name: what is asked for. keys: Textual's names. places: where they work. label: for the footer. help: a line.
+
+    by_key: each key means another one of its kind; its name is added to what is asked for: `jump#3`.
+    at_once: done before the next key is handed on, because it decides who gets that key, or what that key is added to:
+    what is typed ahead of a slow line would otherwise end up in the wrong place, or be taken away again.
+    """
+
+    name: str
+    keys: tuple[str, ...]
+    places: tuple[str, ...]
+    label: str
+    help: str
+    at_once: bool = False
+    by_key: bool = False
+
+    @property
+    def shown(self) -> str:
+        """The keys as a person reads them."""
+        if self.by_key:
+            return f"{self.keys[0]}-{self.keys[-1]}"
+        return " ".join(_SHOWN.get(key, key) for key in self.keys)
+
+    @property
+    def first(self) -> str:
+        """The first key as a person reads it."""
+        return self.shown if self.by_key else _SHOWN.get(self.keys[0], self.keys[0])
+
+
+_SHOWN = {
+    "enter": "Enter", "escape": "Esc", "backspace": "Backspace", "tab": "Tab", "shift+tab": "Shift+Tab",
+    "slash": "/", "question_mark": "?", "comma": ",", "full_stop": ".", "up": "Up", "down": "Down",
+    "left": "Left", "right": "Right", "pageup": "PgUp", "pagedown": "PgDn", "home": "Home", "end": "End",
+    "space": "Space", "f1": "F1", "left_square_bracket": "[", "right_square_bracket": "]", "plus": "+",
+    "equals_sign": "=", "colon": ":", "less_than_sign": "<", "greater_than_sign": ">", "minus": "-",
+}  # fmt: skip

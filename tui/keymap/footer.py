@@ -1,0 +1,67 @@
+"""Pure: what is worth a key here and now."""
+
+from tui.keymap.places import BASKET, BOX, FILTERS, GUIDE, PALETTE, PREVIEW, RECORD, SHEET
+from tui.keymap.table import named
+from tui.state.model import Link, View, ViewState
+
+
+def footer(place: str, state: ViewState) -> list[tuple[str, str]]:
+    """(key, label) of what is worth a key here and now, the most wanted first."""
+    if place == GUIDE:
+        return _pairs(("back", "close"), ("down", "down"), ("up", "up"))
+    if place == FILTERS:
+        return _pairs(
+            ("take", "on or off"), ("unfilter", "drop last"), ("down", "down"), ("up", "up"), ("back", "done")
+        )
+    if place == PALETTE:
+        return _pairs(("choose", "do it"), ("next_item", "down"), ("last_item", "up"), ("leave", "close"))
+    if place == BASKET and not state.basket.entries:
+        return _pairs(("restore", "undo"), ("more", "budget"), ("guide", "keys"), ("back", "close"))
+    if place == BASKET:
+        return _pairs(
+            ("call", "copy call"), ("copy_ids", "ids"), ("copy_text", "text"), ("drop", "take out"), ("more", "budget"),
+            ("restore", "undo"), ("guide", "keys"), ("back", "close"),
+        )  # fmt: skip
+    if place == SHEET:
+        return _pairs(("down", "down"), ("up", "up"), ("back", "close"))
+    if place == RECORD:
+        hits = [("next_hit", "match")] if state.answered is not None and not state.answered.bare else []
+        jumps = (
+            [("go_back", "jump back")] if state.reading.back else [("jump", "related")] if state.reading.related else []
+        )
+        in_time = state.view is View.TIMELINE or state.ask.newest_first or state.ask.oldest_first
+        steps = ("earlier", "later") if in_time else ("previous hit", "next hit")
+        return _pairs(
+            ("page_down", "page"), ("earlier", steps[0]), ("later", steps[1]), *hits, *jumps, ("mark", "mark"),
+            ("guide", "keys"), ("back", "back"),
+        )  # fmt: skip
+    if place == BOX:
+        return [("Enter", "to the hits"), ("Esc", "clear" if state.ask.text else "leave"), ("Tab", "next pane")]
+    return _of_list(place, state)
+
+
+def _of_list(place: str, state: ViewState) -> list[tuple[str, str]]:
+    if state.link in (Link.FAILED, Link.LOST) or state.failed:
+        return _pairs(("refresh", "try again"), ("guide", "keys"), ("quit", "quit"))
+    if state.empty_memory and not state.demo:
+        return _pairs(("demo", "demo memory"), ("refresh", "look again"), ("guide", "keys"), ("quit", "quit"))
+    if state.basket.span_from is not None:
+        return [*_pairs(("span", "mark from there to here"), ("down", "down"), ("up", "up")), ("Esc", "give up")]
+    if state.view is View.TIMELINE:
+        return _pairs(
+            ("open", "open"), ("earlier", "earlier"), ("later", "later"), ("swap", "list"), ("search", "search"),
+            ("guide", "keys"), ("quit", "back"),
+        )  # fmt: skip
+    third = ("demo", "leave demo") if state.visiting else ("scope", "project")
+    fourth = (
+        ("refresh", "show new") if state.fresh else ("basket", "basket") if state.basket.entries else ("mark", "mark")
+    )
+    last = ("back", "to the list") if place == PREVIEW else ("quit", "quit")
+    return _pairs(
+        ("open", "open"), ("search", "search"), ("filters", "filters"), ("swap", "timeline"), third, fourth,
+        ("guide", "keys"), last,
+    )  # fmt: skip
+
+
+def _pairs(*wanted: tuple[str, str]) -> list[tuple[str, str]]:
+    return [(named(name).first, label) for name, label in wanted]

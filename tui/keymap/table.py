@@ -1,0 +1,23 @@
+"""Pure: all actions, those of a topic together."""
+
+from tui.keymap import filtering, house, marking, moving, reading, travel
+from tui.keymap.action import Action
+
+KEYMAP = (
+    *moving.ACTIONS, *travel.ACTIONS, *filtering.ACTIONS, *reading.ACTIONS, *marking.ACTIONS, *house.ACTIONS,
+)  # fmt: skip
+
+
+def at(place: str) -> tuple[Action, ...]:
+    """The actions that work in a place."""
+    return tuple(action for action in KEYMAP if place in action.places)
+
+
+def at_once() -> tuple[Action, ...]:
+    """The actions that decide who gets the next key."""
+    return tuple(action for action in KEYMAP if action.at_once)
+
+
+def named(name: str) -> Action:
+    """The action with this name."""
+    return next(action for action in KEYMAP if action.name == name)

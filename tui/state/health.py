@@ -1,0 +1,103 @@
+"""Pure: how everything is, as far as the worker told."""
+
+import enum
+from dataclasses import dataclass, replace
+
+from worker.contract.overview import Overview
+
+
+class Deed(enum.StrEnum):
+    """What can be done to the index by meaning."""
+
+    PAUSE = "pause"
+    RESUME = "resume"
+    REPAIR = "repair"
+
+
+@dataclass(frozen=True, slots=True)
+class Healthing:
+    """seq: number of the last question. log: the latest lines, oldest first, as they are in the file.
+
+    at_epoch_ms: when the overview was told. log_failed: why there are no lines. doing: the deed that is being done.
+    """
+
+    open: bool = False
+    seq: int = 0
+    waiting: bool = False
+    overview: Overview | None = None
+    at_epoch_ms: int = 0
+    log: tuple[str, ...] = ()
+    log_failed: str = ""
+    failed: str = ""
+    doing: Deed | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """Somebody looks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """Nobody looks any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Again:
+    """Look once more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """How everything is."""
+
+    seq: int
+    overview: Overview
+    at_epoch_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class LookFailed:
+    """That cannot be told."""
+
+    seq: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class LogRead:
+    """The end of the log, or why it cannot be read."""
+
+    seq: int
+    lines: tuple[str, ...] = ()
+    failed: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Doing:
+    """This is being done; None: no longer."""
+
+    deed: Deed | None
+
+
+HealthFact = Begun | Ended | Again | Looked | LookFailed | LogRead | Doing
+
+
+def after(health: Healthing, fact: HealthFact) -> Healthing:
+    """What is shown after a fact."""
+    match fact:
+        case Begun():
+            return replace(health, open=True, seq=health.seq + 1, waiting=True, failed="")
+        case Ended():
+            return replace(health, open=False, waiting=False)
+        case Again():
+            return replace(health, seq=health.seq + 1, waiting=True, failed="")
+        case Looked(seq, overview, at_epoch_ms) if seq == health.seq:
+            return replace(health, waiting=False, overview=overview, at_epoch_ms=at_epoch_ms)
+        case LookFailed(seq, reason) if seq == health.seq:
+            return replace(health, waiting=False, failed=reason)
+        case LogRead(seq, lines, failed) if seq == health.seq:
+            return replace(health, log=lines, log_failed=failed)
+        case Doing(deed):
+            return replace(health, doing=deed)
+    return health

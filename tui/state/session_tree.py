@@ -1,0 +1,385 @@
+"""Pure: projects, their sessions, and what these hold, as rows of which some are open.
+
+Of a project only the pages of sessions that were on the screen are here; what is not yet, still has its rows.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from worker.contract.search import Entry
+from worker.contract.sessions import SessionLine
+
+PAGE = 50
+"""Sessions in one request."""
+PAGES_KEPT = 12
+"""Pages of a project held at once; those farthest from the cursor go first."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectNode:
+    """A project. total: its sessions, None while that is not known. open: they are shown."""
+
+    project: str
+    total: int | None
+    open: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SessionNode:
+    """A session. line: None while it is not here. open: its records are shown."""
+
+    project: str
+    index: int
+    line: SessionLine | None
+    open: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class EntryNode:
+    """A record of a session. entry: None while it is not here, or there is none."""
+
+    project: str
+    session: SessionLine
+    entry: Entry | None
+
+
+Node = ProjectNode | SessionNode | EntryNode
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """Sessions of a project. pages: by number. held: records of those that are open, by row id; None: on their way.
+
+    at: the row id of an open session → its place among the sessions.
+    """
+
+    open: bool = False
+    total: int | None = None
+    pages: Mapping[int, tuple[SessionLine, ...]] = field(default_factory=dict)
+    at: Mapping[int, int] = field(default_factory=dict)
+    held: Mapping[int, tuple[Entry, ...] | None] = field(default_factory=dict)
+    failed: str = ""
+
+    def line(self, index: int) -> SessionLine | None:
+        """The session in this place, if it is here."""
+        page = self.pages.get(index // PAGE, ())
+        return page[index % PAGE] if index % PAGE < len(page) else None
+
+    def below(self, row_id: int) -> int:
+        """Rows that an open session has below it: at least one, which says that there is nothing, or not yet."""
+        return max(1, len(self.held.get(row_id) or ()))
+
+    @property
+    def rows(self) -> int:
+        """Rows below the project."""
+        if not self.open:
+            return 0
+        if self.total is None:
+            return 1
+        return self.total + sum(self.below(row_id) for row_id in self.at)
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """projects: most recently used first; None while nobody told. cursor: a row. viewed: first and last on screen."""
+
+    open: bool = False
+    seq: int = 0
+    waiting: bool = False
+    projects: tuple[str, ...] | None = None
+    branches: Mapping[str, Branch] = field(default_factory=dict)
+    cursor: int = 0
+    viewed: tuple[int, int] = (0, 0)
+    failed: str = ""
+
+    @property
+    def total(self) -> int:
+        """Rows in all."""
+        return sum(1 + self.branch(project).rows for project in self.projects or ())
+
+    def branch(self, project: str) -> Branch:
+        """What is known of a project's sessions."""
+        return self.branches.get(project) or Branch()
+
+    @property
+    def node(self) -> Node | None:
+        """What the cursor is on."""
+        return self.at(self.cursor)
+
+    def at(self, row: int) -> Node | None:
+        """What is in a row."""
+        if row < 0:
+            return None
+        for project in self.projects or ():
+            branch = self.branch(project)
+            if row == 0:
+                return ProjectNode(project, branch.total, branch.open)
+            if row <= branch.rows:
+                return _in_branch(project, branch, row - 1)
+            row -= 1 + branch.rows
+        return None
+
+    def row_of(self, project: str, index: int | None = None) -> int:
+        """The row of a project, or of one of its sessions."""
+        row = 0
+        for known in self.projects or ():
+            branch = self.branch(known)
+            if known == project:
+                if index is None:
+                    return row
+                return row + 1 + index + sum(branch.below(key) for key, place in branch.at.items() if place < index)
+            row += 1 + branch.rows
+        return 0
+
+    def parent(self, row: int) -> int:
+        """The row of what a row is below of; its own, where it is below of nothing."""
+        match self.at(row):
+            case SessionNode(project=project):
+                return self.row_of(project)
+            case EntryNode(project, session):
+                return self.row_of(project, self.branch(project).at.get(session.id))
+        return row
+
+
+def _in_branch(project: str, branch: Branch, row: int) -> Node:
+    """What is in a row below a project, counted from 0."""
+    for row_id, place in sorted(branch.at.items(), key=lambda item: item[1]):
+        if row <= place:
+            break
+        below = branch.below(row_id)
+        if row <= place + below:
+            line = branch.line(place)
+            held = branch.held.get(row_id) or ()
+            offset = row - place - 1
+            if line is None or line.id != row_id:
+                return SessionNode(project, place, None, open=True)
+            return EntryNode(project, line, held[offset] if offset < len(held) else None)
+        row -= below
+    line = branch.line(row)
+    return SessionNode(project, row, line, open=line is not None and line.id in branch.at)
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """Somebody looks at sessions. project: opened at once, the cursor on it."""
+
+    project: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """Nobody looks any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Again:
+    """Read all anew; what is open stays open."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectsRead:
+    """The projects there are."""
+
+    seq: int
+    projects: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ReadFailed:
+    """They cannot be told."""
+
+    seq: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class PageRead:
+    """Sessions of a project. number: of the page."""
+
+    seq: int
+    project: str
+    number: int
+    sessions: tuple[SessionLine, ...]
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class PageFailed:
+    """They cannot be told."""
+
+    seq: int
+    project: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class RecordsRead:
+    """What a session holds, oldest first."""
+
+    project: str
+    row_id: int
+    entries: tuple[Entry, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RecordsFailed:
+    """That cannot be told: the session is shut again."""
+
+    project: str
+    row_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """What is below the cursor is shown (or no longer)."""
+
+    open: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Stepped:
+    """The cursor goes by so many rows, or to one (-1: the last)."""
+
+    by: int = 0
+    to: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """These rows are on the screen."""
+
+    first: int
+    last: int
+
+
+TreeFact = (
+    Begun
+    | Ended
+    | Again
+    | ProjectsRead
+    | ReadFailed
+    | PageRead
+    | PageFailed
+    | RecordsRead
+    | RecordsFailed
+    | Opened
+    | Stepped
+    | Seen
+)
+
+
+def after(tree: Tree, fact: TreeFact) -> Tree:
+    """The tree after a fact."""
+    match fact:
+        case Begun(project):
+            return _begun(tree, project)
+        case Ended():
+            return replace(tree, open=False, waiting=False)
+        case Again():
+            shut = {name: Branch(open=branch.open) for name, branch in tree.branches.items()}
+            return replace(tree, seq=tree.seq + 1, waiting=True, failed="", branches=shut)
+        case Opened(open_now):
+            return _opened(tree, open_now)
+        case Stepped(by, to):
+            wanted = tree.cursor + by if to is None else (tree.total - 1 if to < 0 else to)
+            return replace(tree, cursor=max(0, min(wanted, tree.total - 1)))
+        case Seen(first, last):
+            return replace(tree, viewed=(first, last))
+        case RecordsRead(project, row_id, entries):
+            branch = tree.branch(project)
+            if row_id not in branch.at:
+                return tree
+            return _steady(tree, _put(tree, project, replace(branch, held={**branch.held, row_id: entries})))
+        case RecordsFailed(project, row_id):
+            return _steady(tree, _put(tree, project, _shut(tree.branch(project), row_id)))
+        case ProjectsRead() | ReadFailed() | PageRead() | PageFailed():
+            return _read(tree, fact) if fact.seq == tree.seq else tree
+    return tree
+
+
+def _begun(tree: Tree, project: str | None) -> Tree:
+    """Anew, but for what was open; the cursor comes to the project once the projects are known."""
+    open_now = {name: Branch(open=branch.open) for name, branch in tree.branches.items()}
+    if project is not None:
+        open_now = {project: Branch(open=True)}
+    begun = replace(tree, open=True, seq=tree.seq + 1, waiting=True, failed="", branches=open_now, cursor=0)
+    return begun
+
+
+def _read(tree: Tree, fact: ProjectsRead | ReadFailed | PageRead | PageFailed) -> Tree:
+    match fact:
+        case ProjectsRead(_, projects):
+            known = replace(tree, projects=projects, waiting=False)
+            if len(projects) == 1 and projects[0] not in tree.branches:
+                known = _put(known, projects[0], Branch(open=True))
+            first = next((name for name in projects if known.branch(name).open), None)
+            at_top = tree.cursor == 0 and first is not None
+            return replace(known, cursor=known.row_of(first) if at_top and first is not None else _within(known))
+        case ReadFailed(_, reason):
+            return replace(tree, waiting=False, failed=reason)
+        case PageRead(_, project, number, sessions, total):
+            branch = tree.branch(project)
+            pages = {**branch.pages, number: sessions}
+            near = max(tree.cursor - tree.row_of(project), 0) // PAGE
+            kept = sorted(pages, key=lambda known: abs(known - near))[:PAGES_KEPT]
+            grown = replace(branch, total=total, pages={known: pages[known] for known in kept}, failed="")
+            return _steady(tree, _put(tree, project, grown))
+        case PageFailed(_, project, reason):
+            return _put(tree, project, replace(tree.branch(project), failed=reason))
+
+
+def _opened(tree: Tree, open_now: bool) -> Tree:
+    match tree.node:
+        case ProjectNode(project, _, was) if was is not open_now:
+            return _put(tree, project, replace(tree.branch(project), open=open_now, failed=""))
+        case SessionNode(project, index, line, was) if line is not None and was is not open_now:
+            branch = tree.branch(project)
+            if open_now:
+                grown = replace(branch, at={**branch.at, line.id: index}, held={**branch.held, line.id: None})
+                return _put(tree, project, grown)
+            return _put(tree, project, _shut(branch, line.id))
+        case ProjectNode() | SessionNode() | EntryNode() if not open_now:
+            return replace(tree, cursor=tree.parent(tree.cursor))
+    return tree
+
+
+def _shut(branch: Branch, row_id: int) -> Branch:
+    at = {known: place for known, place in branch.at.items() if known != row_id}
+    held = {known: entries for known, entries in branch.held.items() if known != row_id}
+    return replace(branch, at=at, held=held)
+
+
+def _put(tree: Tree, project: str, branch: Branch) -> Tree:
+    return replace(tree, branches={**tree.branches, project: branch})
+
+
+def _steady(before: Tree, tree: Tree) -> Tree:
+    """The cursor stays on what it was on, though rows above it came or went."""
+    match before.node:
+        case ProjectNode(project):
+            return replace(tree, cursor=tree.row_of(project))
+        case SessionNode(project, index) if tree.branch(project).total is not None:
+            last = (tree.branch(project).total or 1) - 1
+            return replace(tree, cursor=tree.row_of(project, min(index, last)) if last >= 0 else tree.row_of(project))
+        case EntryNode(project, session):
+            place = tree.branch(project).at.get(session.id)
+            offset = before.cursor - before.parent(before.cursor)
+            if place is not None:
+                return replace(tree, cursor=_within(replace(tree, cursor=tree.row_of(project, place) + offset)))
+    return replace(tree, cursor=_within(tree))
+
+
+def _within(tree: Tree) -> int:
+    return max(0, min(tree.cursor, tree.total - 1))
+
+
+def missing(tree: Tree) -> Iterator[tuple[str, int]]:
+    """(project, page) of what is on the screen, or at the cursor, and not here yet."""
+    asked: set[tuple[str, int]] = set()
+    for row in (tree.cursor, *range(max(tree.viewed[0], 0), min(tree.viewed[1], tree.total - 1) + 1)):
+        match tree.at(row):
+            case SessionNode(project, index, None) if not tree.branch(project).failed:
+                want = (project, index // PAGE)
+                if want not in asked and want[1] not in tree.branch(project).pages:
+                    asked.add(want)
+                    yield want
