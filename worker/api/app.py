@@ -15,12 +15,14 @@ from worker.api.endpoint import Endpoint, table
 from worker.api.routes import (
     admin,
     batches,
+    context,
     costs,
     curation,
     index,
     integrations,
     logs,
     overview,
+    prompting,
     records,
     search,
     sessions,
@@ -36,8 +38,8 @@ from worker.api.services import Services
 from worker.contract.errors import MemError
 
 _TOPICS = (
-    search, timeline, batches, records, sessions, costs, curation, writing, transfer, tool_uses, status, overview,
-    settings, logs, index, integrations, admin, stream,
+    search, timeline, batches, records, sessions, context, prompting, costs, curation, writing, transfer, tool_uses,
+    status, overview, settings, logs, index, integrations, admin, stream,
 )  # fmt: skip
 
 

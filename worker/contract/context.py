@@ -1,17 +1,11 @@
-"""What an agent is given when its next session starts: row by row, with the reason for each.
-
-The paths stand here, not in ``calls``, as long as the worker does not serve them: a path in ``calls`` is a promise.
-"""
+"""What an agent is given when its next session starts: row by row, with the reason for each."""
 
 from typing import Literal
 
 import msgspec
 
+from worker.contract import calls
 from worker.contract.calls import Call
-
-ROWS = "/api/context/rows"
-PIN = "/api/context/pin"
-MUTE = "/api/context/mute"
 
 Density = Literal["full", "row", "summary"]
 Change = Literal["new", "same", "gone"]
@@ -75,14 +69,14 @@ class ContextWished(msgspec.Struct, frozen=True, kw_only=True):
 
 def plan(project: str) -> Call[ContextPlan]:
     """What the next session of a project would be given. Errors: ``NotFound`` from a worker that does not tell."""
-    return Call("GET", ROWS, ContextPlan, (("project", project),))
+    return Call("GET", calls.CONTEXT_ROWS, ContextPlan, (("project", project),))
 
 
 def pin(key: str, *, on: bool) -> Call[ContextWished]:
     """Give this record to every session, or no longer. Errors: ``NotFound``."""
-    return Call("POST", PIN, ContextWished, body=msgspec.json.encode(ContextWish(key=key, on=on)))
+    return Call("POST", calls.CONTEXT_PIN, ContextWished, body=msgspec.json.encode(ContextWish(key=key, on=on)))
 
 
 def mute(key: str, *, on: bool) -> Call[ContextWished]:
     """Give this record to no session, or again. Errors: ``NotFound``."""
-    return Call("POST", MUTE, ContextWished, body=msgspec.json.encode(ContextWish(key=key, on=on)))
+    return Call("POST", calls.CONTEXT_MUTE, ContextWished, body=msgspec.json.encode(ContextWish(key=key, on=on)))

@@ -17,7 +17,8 @@ class ContextSettings:
     """observations, sessions: at most so many rows. full_count: so many of the newest in full, by ``full_field``.
 
     budget: in tokens, for the whole text. types, concepts: what is given at all; empty: everything.
-    semantic: whether prompts are answered with what fits them, at most ``semantic_limit`` records.
+    semantic: whether prompts are answered with what fits them, at most ``semantic_limit`` records and
+    ``semantic_budget`` tokens.
     """
 
     observations: int = 50
@@ -34,6 +35,7 @@ class ContextSettings:
     last_summary: bool = True
     semantic: bool = False
     semantic_limit: int = 5
+    semantic_budget: int = 1_000
 
     @property
     def tells_costs(self) -> bool:
@@ -79,4 +81,5 @@ def read(value: Callable[[str, str], str]) -> ContextSettings:
         last_summary=flag("CONTEXT_SHOW_LAST_SUMMARY", True),
         semantic=flag("SEMANTIC_INJECT", False),
         semantic_limit=number("SEMANTIC_INJECT_LIMIT", 5, 1, 20),
+        semantic_budget=number("SEMANTIC_INJECT_BUDGET", 1_000, LEAST_BUDGET, MOST_BUDGET),
     )

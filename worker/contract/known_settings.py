@@ -143,6 +143,7 @@ DEFAULTS: dict[str, str] = {
     "CLAUDE_MEM_EMBEDDING_API_KEY": "",
     "CLAUDE_MEM_RECENCY_DAYS": "90",
     "CLAUDE_MEM_CONTEXT_BUDGET": "3000",
+    "CLAUDE_MEM_SEMANTIC_INJECT_BUDGET": "1000",
 }
 """Empty where the default depends on the machine; see ``settings_file``."""
 
@@ -197,6 +198,7 @@ _RULES = {
     "CLAUDE_MEM_CONTEXT_SESSION_COUNT": _between(1, 50),
     "CLAUDE_MEM_CONTEXT_BUDGET": _between(LEAST_BUDGET, MOST_BUDGET),
     "CLAUDE_MEM_SEMANTIC_INJECT_LIMIT": _between(1, 20),
+    "CLAUDE_MEM_SEMANTIC_INJECT_BUDGET": _between(LEAST_BUDGET, MOST_BUDGET),
     "CLAUDE_MEM_CONTEXT_FULL_FIELD": _among("narrative", "facts"),
     "CLAUDE_MEM_WORKER_PORT": _between(1024, 65535),
     "CLAUDE_MEM_WORKER_HOST": _like(

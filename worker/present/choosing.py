@@ -63,6 +63,7 @@ class Offer:
     record: Observation
     reasons: tuple[str, ...]
     value: float = 0.0
+    pinned: bool = False
     dropped: str = ""
 
     @property
@@ -122,7 +123,7 @@ def _offers(observations: Sequence[Observation], pinned: Collection[int], muted:
             yield Offer(record, (), dropped="muted")
             continue
         if record.id in pinned:
-            yield Offer(record, ("pinned",), value=1_000.0 - place)
+            yield Offer(record, ("pinned",), pinned=True)
             seen.append((words, record.id))
             continue
         like = next((other for known, other in seen if _alike(words, known)), None)
@@ -156,9 +157,11 @@ def _steps(
 ) -> Iterator[Step]:
     kept = [offer for offer in offers if not offer.dropped]
     main = [offer for offer in kept if not offer.record.agent_id]
-    first = {offer.key for offer in [*(o for o in kept if o.value >= 500), *main[:NEWEST]]}
-    order = sorted(kept, key=lambda offer: (offer.key not in first, -offer.value, -offer.record.id))
-    order = order[: settings.observations]
+    pinned = [offer for offer in kept if offer.pinned]
+    latest_ones = [offer for offer in main if not offer.pinned][:NEWEST]
+    first = {offer.key for offer in (*pinned, *latest_ones)}
+    others = sorted((offer for offer in kept if offer.key not in first), key=lambda offer: -offer.value)
+    order = [*pinned, *latest_ones, *others][: settings.observations]
     chosen = {offer.key for offer in order}
     in_full = [offer for offer in main if offer.key in chosen][: settings.full_count]
     for offer in order[:_LATEST_ROWS]:

@@ -1,0 +1,41 @@
+"""What sessions are given: by which settings, and remembered once it is given."""
+
+import logging
+from collections.abc import Sequence
+
+from worker.api.services import Services
+from worker.contract import context_settings, settings_file
+from worker.contract.context_settings import ContextSettings
+from worker.contract.errors import MemError
+from worker.store import given
+from worker.store.database import CLOSING_BUSY_MS
+from worker.store.tables import Connection
+
+_log = logging.getLogger("worker.api")
+
+
+def settings(services: Services) -> ContextSettings:
+    """As they are now. What cannot be read is said in the log, and the defaults hold: a session is to start."""
+    try:
+        stored = settings_file.shown(services.data_dir, services.environ)
+        return context_settings.read(lambda name, default: str(stored.get(f"CLAUDE_MEM_{name}") or default))
+    except MemError as error:
+        _log.warning("the settings of the context are passed over: %s", error.message)
+        return ContextSettings()
+
+
+async def note(services: Services, scopes: Sequence[str], numbers: Sequence[int]) -> None:
+    """Remember what was given. A session has started by then; that it is not remembered harms nobody.
+
+    scopes: as in ``store.given``; a project has been given just this, a session this too.
+    """
+    now = services.now_ms()
+
+    def write(connection: Connection) -> None:
+        for scope in scopes:
+            given.note(connection, scope, numbers, now, instead=scope.startswith("project:"))
+
+    try:
+        await services.store.write(write, busy_ms=CLOSING_BUSY_MS)
+    except MemError as error:
+        _log.warning("what a session was given is not remembered: %s", error.message)
