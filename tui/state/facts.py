@@ -4,9 +4,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tui.state.basket import BasketFact
+from tui.state.costs import CostFact
 from tui.state.filters import FilterFact
+from tui.state.health import HealthFact
 from tui.state.model import Counts
+from tui.state.next_start import StartFact
 from tui.state.reading import ReadingFact
+from tui.state.session_tree import TreeFact
+from tui.state.sought import Sought
 from worker.contract.records import Record, RecordKey, RecordKind
 from worker.contract.search import Entry, Facets, Order, SearchPage, Timeline
 
@@ -18,7 +23,9 @@ class Starting:
 
 @dataclass(frozen=True, slots=True)
 class Connected:
-    """The worker serves."""
+    """The worker serves; or, for want of one, the memory is only read from its file: then why that is."""
+
+    file_only: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,9 +239,12 @@ class Switched:
     demo: bool
 
 
+SurveyFact = CostFact | TreeFact | StartFact | HealthFact | Sought
+"""About the memory as a whole, and the ways from there to its records."""
+
 Fact = (
     Starting | Connected | Failed | StreamOpen | StreamLost | Resync | News | Counted | Listed | Paged | ListFailed
     | StillWaiting | Faceted | Opened | OpenFailed | Tracked | TrackFailed | Typed | Scoped | Sorted | Ordered
     | Refreshed | Moved | Viewed | ListChosen | Said | Switched | FilterFact | BasketFact
-    | ReadingFact | Found | Split
+    | ReadingFact | Found | Split | SurveyFact
 )  # fmt: skip

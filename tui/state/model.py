@@ -6,8 +6,12 @@ from dataclasses import dataclass, field
 
 from tui.state.basket import Basket
 from tui.state.chips import words
+from tui.state.costs import Costing
 from tui.state.filters import Choosing
+from tui.state.health import Healthing
+from tui.state.next_start import Preparing
 from tui.state.reading import Reading
+from tui.state.session_tree import Tree
 from worker.contract.records import Record, RecordKey, RecordKind
 from worker.contract.search import Entry, Facets, Order
 
@@ -135,6 +139,8 @@ class ViewState:
     merging: the rows were found by words alone, and those found by meaning are on their way. meaning_off: there is no
     search by meaning here, so that nobody waits for it.
     awaited: the record chosen when the app was last open, until it is found. split: of ``SPLITS``.
+    remote: the worker is elsewhere, and not ours to start. guarded: nothing may be changed, as was asked for at the start.
+    file_only: why there is no worker and the memory is only read from its file.
     home: the project given at the start, for the scope key. visiting: the demo was opened from one's own memory, which
     can be gone back to.
     """
@@ -142,6 +148,9 @@ class ViewState:
     place: str = ""
     demo: bool = False
     visiting: bool = False
+    remote: bool = False
+    guarded: bool = False
+    file_only: str = ""
     home: str | None = None
     link: Link = Link.STARTING
     trouble: str = ""
@@ -173,6 +182,10 @@ class ViewState:
     shown_entry: Entry | None = None
     shown_failed: str = ""
     notice: str = ""
+    costs: Costing = Costing()
+    sessions: Tree = Tree()
+    next_start: Preparing = Preparing()
+    health: Healthing = Healthing()
     choosing: Choosing = Choosing()
     basket: Basket = Basket()
     reading: Reading = Reading()

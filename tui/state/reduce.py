@@ -3,8 +3,8 @@
 from dataclasses import replace
 from typing import assert_never
 
-from tui.state import basket, facts, filters, reading
-from tui.state.facts import Fact
+from tui.state import basket, costs, facts, filters, health, next_start, reading, session_tree, sought
+from tui.state.facts import Fact, SurveyFact
 from tui.state.model import PAGE, PAGES_KEPT, SPLITS, Ask, Link, Rows, Track, View, ViewState
 from worker.contract.records import RecordKey
 from worker.contract.search import Degraded, Entry
@@ -12,6 +12,8 @@ from worker.contract.search import Degraded, Entry
 
 def reduce(state: ViewState, fact: Fact) -> ViewState:
     """The state after a fact."""
+    if isinstance(fact, SurveyFact):
+        return _surveyed(state, fact)
     match fact:
         case facts.Typed() | facts.Scoped() | facts.Sorted() | facts.Ordered() | facts.Refreshed():
             return _asked(state, fact)
@@ -50,6 +52,19 @@ def reduce(state: ViewState, fact: Fact) -> ViewState:
             return _linked(state, fact)
 
 
+def _surveyed(state: ViewState, fact: SurveyFact) -> ViewState:
+    """What is known of the memory as a whole, topic by topic."""
+    if isinstance(fact, costs.CostFact):
+        return replace(state, costs=costs.after(state.costs, fact))
+    if isinstance(fact, session_tree.TreeFact):
+        return replace(state, sessions=session_tree.after(state.sessions, fact))
+    if isinstance(fact, next_start.StartFact):
+        return replace(state, next_start=next_start.after(state.next_start, fact))
+    if isinstance(fact, health.HealthFact):
+        return replace(state, health=health.after(state.health, fact))
+    return sought.after(state, fact)
+
+
 _Linked = (
     facts.Starting
     | facts.Connected
@@ -66,8 +81,8 @@ def _linked(state: ViewState, fact: _Linked) -> ViewState:
     match fact:
         case facts.Starting():
             return replace(state, link=Link.STARTING, trouble="", failed="")
-        case facts.Connected():
-            return _again(replace(state, trouble="", meaning_off=False))
+        case facts.Connected(file_only):
+            return _again(replace(state, trouble="", meaning_off=False, file_only=file_only))
         case facts.Failed(reason):
             return replace(state, link=Link.FAILED, trouble=reason, waiting=False)
         case facts.StreamOpen():
@@ -221,7 +236,9 @@ def _stood(
             return replace(state, notice=text)
         case facts.Switched(place, demo):
             kept = basket.Basket(budget_tokens=state.basket.budget_tokens)
-            return ViewState(place=place, demo=demo, visiting=demo, ask=Ask(), seq=state.seq + 1, basket=kept)
+            return ViewState(
+                place=place, demo=demo, visiting=demo, guarded=state.guarded, ask=Ask(), seq=state.seq + 1, basket=kept
+            )
         case _:
             assert_never(fact)
 
