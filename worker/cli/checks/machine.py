@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from worker.cli.checks.finding import FAIL, OK, WARN, Case, Finding
+from worker.contract import advice
 from worker.contract.version import __version__
 
 _NEEDED = ("textual", "httpx", "starlette", "uvicorn", "msgspec", "mcp", "snowballstemmer")
@@ -26,7 +27,6 @@ _ELSEWHERE = (
     "vboxsf",
     "fuse.sshfs",
 )
-_LITTLE_MB, _TOO_LITTLE_MB = 500, 50
 _SECRET = ("claude-mem.db", "claude-mem.db-wal", "claude-mem.db-shm", "settings.json", ".env")
 
 
@@ -66,9 +66,8 @@ def file_system(case: Case) -> Finding:
 
 def disk(case: Case) -> Finding:
     """Room for what comes."""
-    free_mb = shutil.disk_usage(_existing(case.settings.data_dir)).free // 2**20
-    state = OK if free_mb >= _LITTLE_MB else WARN if free_mb >= _TOO_LITTLE_MB else FAIL
-    return Finding("disk", state, f"{free_mb} MiB free", "" if state == OK else "make room, or nothing new is kept")
+    told = advice.disk(shutil.disk_usage(_existing(case.settings.data_dir)).free)
+    return Finding("disk", told.state, told.message, told.advice)
 
 
 def permissions(case: Case) -> Finding:
