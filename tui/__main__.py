@@ -2,11 +2,12 @@
 
 import argparse
 import os
+import re
 import sys
 import time
 from collections.abc import MutableMapping, Sequence
 
-from worker.contract import settings
+from worker.contract import remote, settings
 from worker.contract.errors import MemError
 
 
@@ -19,21 +20,23 @@ def main(argv: Sequence[str] | None = None) -> int:
         print("claude-mem tui: needs a terminal; use `claude-mem search` in scripts", file=sys.stderr)
         return 2
     try:
-        loaded = settings.load()
+        loaded = remote.chosen(flags, settings.load())
     except MemError as error:
         print(f"claude-mem tui: {error.message}", file=sys.stderr)
         return 2
     _tame_colours(os.environ)
-    return _run(loaded.for_demo() if flags.demo else loaded, flags)
+    return _run(loaded.for_demo() if flags.demo and not loaded.remote else loaded, flags)
 
 
 def _flags(given: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="claude-mem tui", description="Look through what is remembered.")
     parser.add_argument("--demo", action="store_true", help="a demo memory beside yours, to look around in")
+    parser.add_argument("--read-only", action="store_true", help="refuse whatever would change the memory")
     parser.add_argument("--project", metavar="NAME", help="only this project, at the start")
     parser.add_argument("--no-restore", action="store_true", help="begin afresh, not where it was left")
     parser.add_argument("--ascii", action="store_true", help="draw with ASCII characters only")
     parser.add_argument("--no-mouse", action="store_true", help="leave the mouse to the terminal")
+    remote.add_flags(parser)
     return parser.parse_args(given)
 
 
@@ -56,12 +59,18 @@ def _run(chosen: settings.Settings, flags: argparse.Namespace) -> int:
         chosen,
         look,
         project=flags.project,
-        kept=chosen.data_dir / "tui.json",
+        kept=chosen.data_dir / _kept_name(chosen),
+        guarded=flags.read_only,
         restore=not flags.no_restore,
         environ=os.environ,
     )
     app.run(mouse=not flags.no_mouse)
     return app.return_code or 0
+
+
+def _kept_name(chosen: settings.Settings) -> str:
+    """Of a worker elsewhere its own file: marks and cursor are of records there."""
+    return f"tui-{re.sub('[^A-Za-z0-9.-]', '_', chosen.host)}-{chosen.port}.json" if chosen.remote else "tui.json"
 
 
 if __name__ == "__main__":

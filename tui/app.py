@@ -35,6 +35,7 @@ from tui.screens.workspace import Workspace
 from tui.state import facts, wishes
 from tui.state.facts import Fact
 from tui.state.model import Ask, ViewState
+from tui.state.reasons import CHANGING, why_not
 from tui.state.saved import begun
 from tui.state.store import Store
 from tui.widgets.paint import Acts
@@ -48,7 +49,8 @@ _ENDS = (signal.SIGTERM, signal.SIGHUP)
 class MemoryApp(App[None]):
     """The terminal app. kept: the file of what outlives it. environ: of its terminal, for the clipboard.
 
-    open_gateway: makes the gateway of a memory; nothing is asked of it before the first paint.
+    guarded: whatever would change a memory is refused. open_gateway: makes the gateway of a memory; nothing is asked
+    of it before the first paint.
     """
 
     TITLE = "claude-mem"
@@ -63,6 +65,7 @@ class MemoryApp(App[None]):
         kept: Path | None = None,
         restore: bool = True,
         environ: Mapping[str, str] | None = None,
+        guarded: bool = False,
         open_gateway: Callable[[Settings], Gateway] = Gateway,
     ) -> None:
         super().__init__(css_path=[*styles.sheets()])
@@ -81,7 +84,15 @@ class MemoryApp(App[None]):
         )
         self._wanted_theme = ""
         self.faults: list[BaseException] = []
-        state = ViewState(place=str(settings.database), demo=settings.demo, home=project, ask=Ask(project=project))
+        place = settings.url if settings.remote else str(settings.database)
+        state = ViewState(
+            place=place,
+            demo=settings.demo,
+            remote=settings.remote,
+            guarded=guarded,
+            home=project,
+            ask=Ask(project=project),
+        )
         if kept is not None and restore:
             saved = kept_file.load(kept)
             state, self._wanted_theme = begun(state, saved), saved.theme
@@ -227,6 +238,9 @@ class MemoryApp(App[None]):
     def on_wanted(self, message: messages.Wanted) -> None:
         """An action of the keymap."""
         self.say("")
+        if self.state.guarded and message.action in CHANGING:
+            self.say(f"{table.named(message.action).label}: {why_not(self.state, message.action)}")
+            return
         fact = wishes.fulfilled(self.state, message.action, whole_record=isinstance(self.screen, RecordScreen))
         if fact is not None:
             self.tell(fact)

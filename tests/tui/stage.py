@@ -87,6 +87,9 @@ class Stage:
         demo_records: Sequence[Record] = (),
         started: bool = True,
         kept: Path | None = None,
+        settings: Settings = SETTINGS,
+        guarded: bool = False,
+        open_gateway: Callable[[Settings], Gateway] | None = None,
     ) -> None:
         self.memory = Memory(list(farm() if records is None else records))
         self.demo_memory = Memory(list(demo_records))
@@ -99,8 +102,8 @@ class Stage:
         self._home = tempfile.TemporaryDirectory()
         self.home = Path(self._home.name)
         self.app = MemoryApp(
-            SETTINGS, Look(glyphs, lambda: NOW_MS, dt.UTC), project=project, open_gateway=self._open,
-            kept=kept,
+            settings, Look(glyphs, lambda: NOW_MS, dt.UTC), project=project, open_gateway=open_gateway or self._open,
+            kept=kept, guarded=guarded,
             environ={"HOME": self._home.name, "TERM": "linux"},
         )  # fmt: skip
 

@@ -95,6 +95,10 @@ def order(state: ViewState) -> str:
 def link(state: ViewState, glyphs: Glyphs) -> tuple[str, str]:
     """(role, text): how we stand with the worker."""
     match state.link:
+        case Link.STARTING if state.remote:
+            return "away", f"{glyphs.away} connecting{glyphs.ellipsis}"
+        case Link.LIVE if state.file_only:
+            return "lost", f"{glyphs.away} file only"
         case Link.STARTING:
             return "away", f"{glyphs.away} starting worker{glyphs.ellipsis}"
         case Link.LIVE:
@@ -109,10 +113,19 @@ def banner(state: ViewState, *, typing: bool = False) -> str:
     """What lasts and stands in the way; nothing if all is well. typing: letters go to the search box."""
     key = "Tab, then r," if typing else "r"
     match state.link:
+        case Link.FAILED if state.remote:
+            return f"{_sentence(state.trouble)} Trying again by itself; {key} does so at once."
+        case Link.LOST if state.remote:
+            return f"Connection lost ({one_line(state.trouble)}). Trying again by itself; {key} does so at once."
         case Link.FAILED:
             return f"The worker does not answer: {_sentence(state.trouble)} {key} tries again."
         case Link.LOST:
             return f"Connection lost ({one_line(state.trouble)}). Trying again by itself; {key} starts the worker anew."
+    if state.file_only and not state.failed:
+        return (
+            f"No worker: {_sentence(state.file_only)} The memory is read from its file, and cannot be changed; "
+            f"{key} reads it anew and tries for the worker again."
+        )
     if state.failed and state.misread:
         return _sentence(state.failed)
     if state.failed:
@@ -156,6 +169,8 @@ def note(state: ViewState, glyphs: Glyphs, *, typing: bool = False) -> Note:
 
 
 def _before(state: ViewState, glyphs: Glyphs, tab: str) -> Note:
+    if state.link is Link.STARTING and state.remote:
+        return [("strong", f"Looking for the worker{glyphs.ellipsis}"), ("path", one_line(state.place))]
     if state.link is Link.STARTING:
         return [
             ("strong", f"Starting the worker{glyphs.ellipsis}"),

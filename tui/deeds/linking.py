@@ -1,5 +1,6 @@
 """The worker: found, heard, asked again, exchanged for that of another memory."""
 
+import asyncio
 from collections.abc import Callable, Mapping
 
 from tui.deeds.asking import Asking
@@ -41,6 +42,13 @@ class Linking:
         gateway, state = self._asking.gateway, self._desk.state
         self._desk.tell(facts.Starting())
         fact = await gateway.start()
+        attempt = 0
+        while isinstance(fact, facts.Failed) and state.remote:
+            # Nobody here can start it, so all there is to do is to try again: the tunnel may come up.
+            self._desk.tell(fact)
+            await asyncio.sleep(gateway.pause_s(attempt))
+            attempt += 1
+            fact = await gateway.start()
         if isinstance(fact, facts.Connected) and state.awaited is not None:
             self._desk.tell(await gateway.records.found(state.awaited))
         self._desk.tell(fact)
@@ -72,7 +80,8 @@ class Linking:
     def refresh(self) -> None:
         """Read all anew; where there is no worker, look for one."""
         link = self._desk.state.link
-        if link in (Link.FAILED, Link.LOST):
+        if link in (Link.FAILED, Link.LOST) or (self._desk.state.file_only and link is Link.LIVE):
+            self._asking.gateway.records.forget()
             self.link_up()
             return
         if link is Link.STARTING:
@@ -84,7 +93,9 @@ class Linking:
 
     def demo(self) -> None:
         """The demo memory while there is none of one's own, and back."""
-        if self._settings.demo:
+        if self._settings.remote:
+            self._desk.say("no demo memory here: the worker is elsewhere")
+        elif self._settings.demo:
             self._desk.say("started with --demo; start without it for your own memory")
         elif self._desk.state.demo:
             self._desk.background("switch", self._switch, self._settings)

@@ -4,13 +4,13 @@ import asyncio
 import random
 from collections.abc import AsyncIterator, Callable
 
-from tui.gateway.line import Client, Line
+from tui.gateway.line import Client, FileReader, Line
 from tui.gateway.lists import Lists
 from tui.gateway.memory import Memory
 from tui.gateway.records import Records
 from tui.state import facts
 from tui.state.facts import Fact
-from worker.contract import launch
+from worker.contract import launch, reader
 from worker.contract.errors import MemError
 from worker.contract.settings import Settings
 
@@ -30,7 +30,10 @@ def backoff_s(attempt: int, chance: float) -> float:
 
 
 class Gateway:
-    """One worker, as facts. ensure: finds or starts it, called on a thread. pause_s: (attempt) → wait."""
+    """One worker, as facts. ensure: finds or starts it, called on a thread. pause_s: (attempt) → wait.
+
+    read_file: starts what only reads the file, where there is no worker.
+    """
 
     def __init__(
         self,
@@ -38,11 +41,12 @@ class Gateway:
         *,
         ensure: Callable[[Settings], object] = launch.ensure,
         connect: Callable[[Settings], Client] = connect,
+        read_file: Callable[[Settings], FileReader] = reader.start,
         pause_s: Callable[[int], float] = lambda attempt: backoff_s(attempt, random.random()),
     ) -> None:
         self.settings = settings
-        self._pause_s = pause_s
-        self._line = Line(settings, ensure, connect)
+        self.pause_s = pause_s
+        self._line = Line(settings, ensure, connect, read_file)
         self.lists = Lists(self._line)
         self.records = Records(self._line)
         self.memory = Memory(self._line)
@@ -82,5 +86,5 @@ class Gateway:
             self.records.forget()
             yield facts.StreamLost(reason)
             attempt = attempt or 0
-            await asyncio.sleep(self._pause_s(attempt))
+            await asyncio.sleep(self.pause_s(attempt))
             attempt += 1

@@ -9,7 +9,7 @@ from typing import Protocol, TypeVar
 from tui.state import facts
 from tui.state.facts import Fact
 from worker.contract.calls import Call
-from worker.contract.errors import MemError
+from worker.contract.errors import Forbidden, MemError, Unauthorized
 from worker.contract.events import StreamEvent
 from worker.contract.settings import Settings
 
@@ -30,32 +30,74 @@ class Client(Protocol):
         """The end."""
 
 
+class FileReader(Protocol):
+    """What is used of ``Reader``."""
+
+    settings: Settings
+
+    @property
+    def alive(self) -> bool:
+        """Whether it still serves."""
+
+    def close(self) -> None:
+        """The end."""
+
+
 class Line:
-    """One worker. ensure: finds or starts it, connect: makes its client; each is called on a thread."""
+    """One worker. ensure: finds or starts it, connect: makes its client; each is called on a thread.
+
+    read_file: starts what takes its place where there is none, and only reads the file.
+    """
 
     def __init__(
-        self, settings: Settings, ensure: Callable[[Settings], object], connect: Callable[[Settings], Client]
+        self,
+        settings: Settings,
+        ensure: Callable[[Settings], object],
+        connect: Callable[[Settings], Client],
+        read_file: Callable[[Settings], FileReader],
     ) -> None:
         self._settings = settings
         self._ensure = ensure
         self._connect = connect
+        self._read_file = read_file
+        self._reader: FileReader | None = None
         self.client: Client | None = None
 
     async def start(self) -> Fact:
-        """Find the worker or start it."""
+        """Find the worker or start it; where there is none to be had, read the file."""
         try:
             await _on_thread(self._ensure, self._settings)
+        except (Unauthorized, Forbidden) as error:
+            return facts.Failed(error.message)  # there is a worker, and it is not for us to go round it
         except MemError as error:
-            return facts.Failed(error.message)
+            return await self._from_file(error.message)
+        if self._reader is not None:
+            await self.close()
         if self.client is None:
             self.client = await _on_thread(self._connect, self._settings)
         return facts.Connected()
 
+    async def _from_file(self, reason: str) -> Fact:
+        if self._settings.remote:
+            return facts.Failed(reason)
+        if self._reader is not None and self._reader.alive:
+            return facts.Connected(reason)
+        await self.close()
+        try:
+            self._reader = await _on_thread(self._read_file, self._settings)
+        except MemError:
+            return facts.Failed(reason)  # what keeps the file from being read is the lesser trouble
+        self.client = await _on_thread(self._connect, self._reader.settings)
+        return facts.Connected(reason)
+
     async def close(self) -> None:
-        """Give the connections back."""
+        """Give the connections back, and end the reader."""
         client, self.client = self.client, None
+        reader, self._reader = self._reader, None
         if client is not None:
             await client.close()
+        if reader is not None:
+            await asyncio.to_thread(reader.close)
 
     async def send(self, call: Call[T]) -> T:
         """The answer. Errors: ``MemError``, also while there is nobody to ask."""

@@ -139,7 +139,7 @@ class ViewState:
     merging: the rows were found by words alone, and those found by meaning are on their way. meaning_off: there is no
     search by meaning here, so that nobody waits for it.
     awaited: the record chosen when the app was last open, until it is found. split: of ``SPLITS``.
-    remote: the worker is elsewhere, and not ours to start. guarded: nothing may be changed, as was asked for at the start.
+    remote: the worker is elsewhere, and not ours to start. guarded: nothing may be changed.
     file_only: why there is no worker and the memory is only read from its file.
     home: the project given at the start, for the scope key. visiting: the demo was opened from one's own memory, which
     can be gone back to.

@@ -3,10 +3,17 @@
 from tui.state.chips import chips
 from tui.state.model import Link, View, ViewState
 
+CHANGING = frozenset(("demo",))
+"""Actions that write to a memory, this or another."""
+
 
 def why_not(state: ViewState, action: str) -> str:
     """The reason, for a key that is shown but would do nothing."""
+    if state.guarded and action in CHANGING:
+        return "started with --read-only"
     match action:
+        case "demo" if state.remote:
+            return "the worker is elsewhere"
         case "demo" if not state.visiting and not state.empty_memory:
             return "your memory is not empty"
         case "unfilter" if not chips(state.ask.text):

@@ -36,6 +36,8 @@ class HeaderLine(Line):
         left: list[Piece] = [("name", "claude-mem")]
         if state.demo:
             left += [("text", " "), ("demo", " DEMO ")]
+        if state.guarded:
+            left += [("text", " "), ("demo", " READ-ONLY ")]
         left += [("text", "  "), ("scope", cut(words.scope(state), max(room // 3, 12), glyphs.ellipsis))]
         if kinds := words.kinds(state):
             left.append(("kinds", f" {glyphs.dot} {kinds}"))

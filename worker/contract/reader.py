@@ -30,6 +30,11 @@ class Reader:
         self._process = process
         self.settings = where
 
+    @property
+    def alive(self) -> bool:
+        """Whether it still serves."""
+        return self._process.poll() is None
+
     def close(self) -> None:
         """End it."""
         _end(self._process)
