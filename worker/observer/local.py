@@ -1,0 +1,159 @@
+"""Pure: observations made by rules alone, without any model; deterministic, and total on whatever tools gave.
+
+A turn's events become one observation for each commit, or one in all; of other agents apart from the main one. What
+tells nothing (tests that pass, a file looked at in passing) makes none, and folds into what stands beside it.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from worker.observer import acts, story, titles
+from worker.observer.acts import Act
+from worker.observer.commands import Purpose
+from worker.observer.events import Event
+from worker.observer.story import Story, Trouble
+from worker.observer.subject import Subject, best
+from worker.observer.wording import listed, one_line, plural
+from worker.store.drafts import Draft
+
+_UNMARKED = re.compile(r"(?m)^\s*#{1,6}\s+|[*`]{1,3}")
+_MOST_DRAFTS = 5
+_MOST_FACTS = 14
+_MOST_FILES = 40
+_COMMAND_CHARS = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What events are read with. prompts: of the session, the latest first."""
+
+    prompts: tuple[str, ...] = ()
+
+
+def observations(events: Sequence[Event], turn: Turn) -> tuple[Draft, ...]:
+    """What one agent's events of one turn tell.
+
+    tokens: an estimate of what the agent read in its tools' answers, for that is what it cost to find out.
+    """
+    subject = best(turn.prompts)
+    stories = [story.tell(part) for part in _parts([acts.act(event) for event in events])]
+    telling = [each for each in stories if _tells(each, subject)]
+    return tuple(_draft(each, subject, alone=len(telling) == 1) for each in telling)
+
+
+def _parts(done: Sequence[Act]) -> list[list[Act]]:
+    """Stretches that end with a commit each; what changes nothing after the last one belongs to it."""
+    parts: list[list[Act]] = [[]]
+    for act in done:
+        parts[-1].append(act)
+        if act.outcome.commits and len(parts) < _MOST_DRAFTS:
+            parts.append([])
+    last = parts.pop()
+    if last and parts and not any(act.deed is acts.Deed.EDIT or act.outcome.commits for act in last):
+        parts[-1] += last
+    elif last:
+        parts.append(last)
+    return parts
+
+
+def _tells(told: Story, subject: Subject) -> bool:
+    """Whether a story is worth an observation (R166)."""
+    if told.changes or told.commits or told.plans or told.solved or told.open or told.installs or told.steps:
+        return True
+    looked = len(told.read) + len(told.searches) + len(told.fetched) + len(told.delegated)
+    if looked:
+        return bool(subject.text) or looked > 1
+    return subject.question and bool(_answers(told))
+
+
+def _draft(told: Story, subject: Subject, *, alone: bool) -> Draft:
+    kind = titles.kind_of(told, subject)
+    facts = _facts(told)
+    return Draft(
+        type=kind,
+        title=titles.title_of(told, subject, alone=alone),
+        subtitle=titles.subtitle_of(told) or None,
+        narrative=_narrative(told, subject),
+        facts=tuple(dict.fromkeys(facts))[:_MOST_FACTS],
+        concepts=_concepts(told, kind),
+        files_read=tuple(path for path in told.read if path not in told.changes)[:_MOST_FILES],
+        files_modified=tuple(told.changes)[:_MOST_FILES],
+        tokens=told.tokens,
+        tool_use_ids=tuple(act.event.tool_use_id for act in told.acts if act.event.tool_use_id),
+        trifle=not (told.changes or told.commits or told.plans or told.solved),
+    )
+
+
+def _concepts(told: Story, kind: str) -> tuple[str, ...]:
+    found = {
+        "problem-solution": bool(told.solved),
+        "what-changed": bool(told.changes or told.commits),
+        "gotcha": bool(told.open) or any(not trouble.changed for trouble in told.solved),
+        "trade-off": kind == "decision",
+        "how-it-works": kind == "discovery",
+    }
+    return tuple(name for name, holds in found.items() if holds)
+
+
+def _facts(told: Story) -> list[str]:
+    facts = [f"Commit {commit.sha}: {commit.subject}".replace(" :", ":") for commit in told.commits]
+    facts += [f"{_trouble(trouble)} — gone {trouble.way}".rstrip() for trouble in told.solved]
+    facts += [f"{_trouble(trouble)} — still so" for trouble in told.open.values()]
+    for change in told.changes.values():
+        verb = "Created" if change.created else "Changed"
+        defined = f", defines {listed(change.symbols, 5)}" if change.symbols else ""
+        facts.append(f"{verb} {change.shown} ({plural(change.edits, 'edit')}{defined})")
+    answers = _answers(told)
+    for line, (command, came) in told.runs.items():
+        if command.purpose is Purpose.VIEW or came.commits or line in answers:
+            continue
+        facts.append(f"`{one_line(line, _COMMAND_CHARS)}`: {_came(came.exit_code, came.failed, came.tests)}")
+    facts += [f"`{one_line(line, _COMMAND_CHARS)}` → {said}" for line, said in answers.items()]
+    facts += [f"Looked at {where}" for where in told.fetched[:3]]
+    facts += [f"Agent “{what}”: {said}" if said else f"Agent “{what}”" for what, said in told.delegated[:3]]
+    if told.searches and not told.changes:
+        facts.append(f"Searched for {listed(list(dict.fromkeys(told.searches)), 4)}")
+    return facts
+
+
+def _answers(told: Story) -> dict[str, str]:
+    """What commands that only look, or run something, printed first."""
+    found = {
+        line: came.first_line
+        for line, (command, came) in told.runs.items()
+        if command.purpose in (Purpose.VIEW, Purpose.RUN) and came.first_line and not came.failed
+    }
+    return dict(list(found.items())[:3])
+
+
+def _trouble(trouble: Trouble) -> str:
+    failed = listed(trouble.names, 3)
+    said = f"{trouble.command.program} failed" + (f" ({failed})" if failed else "")
+    return f"{said}: {trouble.told}" if trouble.told else said
+
+
+def _came(code: int | None, failed: bool, tests: object) -> str:
+    told = getattr(tests, "told", "")
+    word = f"exit {code}" if failed and code else "failed" if failed else "ok"
+    return f"{word}, {told}" if told else word
+
+
+def _narrative(told: Story, subject: Subject) -> str:
+    said = [f"Asked: {subject.text}."] if subject.text else []
+    said += [f"{_trouble(trouble)}. It passed {trouble.way}.".replace(" .", ".") for trouble in told.solved]
+    if told.changes:
+        changes = [_change(change.shown, change.edits, change.symbols) for change in told.changes.values()]
+        said.append(f"Changed {listed(changes, 6)}.")
+    elif told.read:
+        said.append(f"Read {listed(list(told.read.values()), 6)}.")
+    if told.installs or told.steps:
+        said.append(f"Ran {listed([f'`{line[:_COMMAND_CHARS]}`' for line in told.installs + told.steps], 4)}.")
+    said += [f"Planned: {one_line(_UNMARKED.sub('', plan), 800)}" for plan in told.plans[-1:]]
+    said += [f"{_trouble(trouble)}. It still fails." for trouble in told.open.values()]
+    said += [f"Committed {commit.sha} “{commit.subject}”.".replace("  ", " ") for commit in told.commits]
+    return " ".join(said)
+
+
+def _change(shown: str, edits: int, symbols: Sequence[str]) -> str:
+    return f"{shown} ({listed(symbols, 4)})" if symbols else f"{shown} ({plural(edits, 'edit')})"

@@ -1,0 +1,162 @@
+"""Pure: what kind of thing happened, and a title that says what."""
+
+from worker.observer.story import Change, Story, Trouble
+from worker.observer.subject import Subject
+from worker.observer.wording import listed, one_line, plural, upper_first
+
+_MOST = 120
+_PLAIN = (
+    ".md",
+    ".rst",
+    ".txt",
+    ".json",
+    ".yaml",
+    ".yml",
+    ".toml",
+    ".ini",
+    ".cfg",
+    ".lock",
+    ".env",
+    ".gitignore",
+    ".csv",
+    ".svg",
+)
+
+
+def kind_of(story: Story, subject: Subject) -> str:
+    """The type of an observation about a story."""
+    intents = [name for name in subject.intents if name != "discovery"]
+    if not story.changes and not story.commits:
+        if story.plans or (intents[:1] == ["decision"] and not subject.question):
+            return "decision"
+        return "change" if story.installs or story.steps else "discovery"
+    if story.changes and all(is_plain(change.path) for change in story.changes.values()):
+        return "bugfix" if intents[:1] == ["bugfix"] and story.solved else "change"
+    wanted = next((name for name in intents if name != "decision"), "")
+    if wanted == "feature" and story.changes and all(is_test(change.path) for change in story.changes.values()):
+        return "change"
+    if wanted:
+        return wanted
+    if any(trouble.changed for trouble in story.solved):
+        return "bugfix"
+    return (
+        "feature" if any(change.created and not is_test(change.path) for change in story.changes.values()) else "change"
+    )
+
+
+def title_of(story: Story, subject: Subject, *, alone: bool) -> str:
+    """What happened, in a line. alone: it is all of the turn; of several, each goes by its own commit."""
+    main = main_change(story)
+    if story.commits and not alone:
+        return one_line(upper_first(story.commits[-1].subject), _MOST)
+    if main is None:
+        return one_line(_looked(story, subject), _MOST)
+    place = "" if main.shown.rsplit("/", 1)[-1].lower() in subject.text.lower() else f" in {main.shown}"
+    cause = _cause(story)
+    if subject.text:
+        said = f"{subject.text}: done{place}" if subject.question and place else f"{subject.text}{place}"
+        return one_line(f"{said}: {cause}" if cause and cause.lower() not in said.lower() else said, _MOST)
+    if story.commits:
+        return one_line(upper_first(story.commits[-1].subject), _MOST)
+    return one_line(_of_itself(story, main, cause), _MOST)
+
+
+def subtitle_of(story: Story) -> str:
+    """What it came to, in a line."""
+    parts = []
+    if story.changes:
+        parts.append(f"{plural(len(story.changes), 'file')} changed")
+    parts += [_went(trouble) for trouble in story.solved[-2:]]
+    parts += [f"{trouble.command.program} still fails" for trouble in list(story.open.values())[-2:]]
+    if not story.solved and not story.open:
+        tests = [came.tests for _, came in story.runs.values() if came.tests]
+        parts += [f"tests: {tests[-1].told}"] if tests and tests[-1].told else []
+    parts += [f"commit {commit.sha}".strip() for commit in story.commits[-1:]]
+    if not parts:
+        looked = ((story.read, "file"), (story.fetched, "page"))
+        parts = [f"{plural(len(of), noun)} read" for of, noun in looked if of]
+        parts += [f"{len(story.searches)} searched for"] if story.searches else []
+    return one_line(", ".join(parts), 160)
+
+
+def main_change(story: Story) -> Change | None:
+    """The file that the story is most about: of code rather than tests or prose, the one with most edits."""
+    changes = list(story.changes.values())
+    return max(changes, key=lambda change: (_weight(change.path), change.edits), default=None)
+
+
+def is_test(path: str) -> bool:
+    """Whether a file holds tests."""
+    name = path.replace("\\", "/").rsplit("/", 1)[-1].lower()
+    return name.startswith("test_") or "_test." in name or ".test." in name or ".spec." in name or name == "conftest.py"
+
+
+def is_plain(path: str) -> bool:
+    """Whether a file holds prose or settings."""
+    return path.lower().endswith(_PLAIN)
+
+
+def _weight(path: str) -> int:
+    return 0 if is_plain(path) else 1 if is_test(path) else 2
+
+
+def _cause(story: Story) -> str:
+    """What was wrong, as the failure that went away tells it; else what is still wrong."""
+    for trouble in reversed(story.solved):
+        if trouble.changed:
+            return trouble.told or f"{trouble.command.program} passes again"
+    still = next(iter(story.open.values()), None)
+    return f"{still.command.program} still fails" if still is not None else ""
+
+
+def _of_itself(story: Story, main: Change, cause: str) -> str:
+    """A title where nobody said what it was for."""
+    for trouble in reversed(story.solved):
+        if trouble.changed:
+            what = listed(trouble.names, 2) or trouble.told or trouble.command.program
+            said = f"Fix {what} in {main.shown}"
+            return f"{said}: {trouble.told}" if trouble.told and trouble.told != what else said
+    more = f" and {plural(len(story.changes) - 1, 'more file')}" if len(story.changes) > 1 else ""
+    verb = "Add" if main.created else "Change"
+    defined = f": {listed(main.symbols)}" if main.symbols else f": {cause}" if cause else ""
+    return f"{verb} {main.shown}{more}{defined}"
+
+
+def _looked(story: Story, subject: Subject) -> str:
+    if story.commits:
+        return upper_first(story.commits[-1].subject)
+    if story.plans:
+        heading = next((line.strip("#*- ") for line in story.plans[-1].splitlines() if line.strip("#*- ")), "")
+        return f"Plan: {subject.text or heading}" if heading or subject.text else "Plan"
+    still = next(iter(story.open.values()), None)
+    if still is not None:
+        said = f"{still.command.program} fails" + (f": {listed(still.names, 2)}" if still.names else "")
+        said += f" ({still.told})" if still.told else ""
+        return f"{subject.text}: {said}" if subject.text else upper_first(said)
+    if story.solved:
+        trouble = story.solved[-1]
+        said = f"{trouble.told or trouble.command.program + ' failed'}: gone {trouble.way}".strip()
+        return f"{subject.text}: {said}" if subject.text else upper_first(said)
+    if story.installs or story.steps:
+        done = (story.installs + story.steps)[-1]
+        return f"{subject.text}: `{done}`" if subject.text else f"Run `{done}`"
+    looked = listed(list(story.read.values()), 2)
+    if subject.text:
+        return (
+            f"{subject.text}: see {looked}" if looked and looked.lower() not in subject.text.lower() else subject.text
+        )
+    return f"Read {looked}" if looked else f"Look for {listed(story.searches + story.fetched, 2)}"
+
+
+def _answer(story: Story) -> str:
+    """What a command printed that was run to find something out."""
+    lines = [came.first_line for _, came in story.runs.values() if came.first_line and not came.failed]
+    return lines[-1] if lines else ""
+
+
+def _went(trouble: Trouble) -> str:
+    before = trouble.tests.told if trouble.tests and trouble.tests.told else "failed"
+    after = (
+        trouble.passed.tests.told if trouble.passed and trouble.passed.tests and trouble.passed.tests.told else "passes"
+    )
+    return f"{trouble.command.program}: {before} → {after}"
