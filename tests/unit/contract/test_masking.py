@@ -1,0 +1,178 @@
+"""Secrets are masked, the rest of the line stays, and ordinary code is left alone."""
+
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import worker
+from worker.contract.masking import MASK, masked, masked_value, secrets
+
+LONG = "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8s9T0"
+HEX = "0123456789abcdef0123456789abcdef"
+SHAPES = [
+    f"sk-{LONG}", "sk-ant-api03-abcdefghijkl", f"sk-proj-{LONG}", f"sk_live_{LONG}", f"rk_test_{LONG}", f"whsec_{LONG}",
+    f"AIza{LONG}", f"gsk_{LONG}", f"hf_{LONG}", f"SG.{LONG}.{LONG}", "AKIAIOSFODNN7EXAMPLE", f"ghp_{LONG}",
+    f"github_pat_{LONG}", f"glpat-{LONG}", f"xoxb-123456789012-{LONG}", f"xapp-1-{LONG}", f"npm_{LONG}",
+    f"pypi-Ag{LONG}{LONG}", f"ya29.{LONG}", f"dop_v1_{HEX}", f"shpat_{HEX}", f"dapi{HEX}", f"hvs.{LONG}",
+    f"123456789:AA{LONG}", f"AGE-SECRET-KEY-1{LONG.upper()}", f"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.{LONG}",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("secret", SHAPES)
+def test_a_well_known_shape_is_one_wherever_it_stands(secret: str) -> None:
+    for before, after in (("", ""), ("use ", " here"), ("key=", "&x=1"), ("`", "`"), ('["', '", 2]'), ("(", ").")):
+        assert masked(f"{before}{secret}{after}") == f"{before}{MASK}{after}"
+
+
+@pytest.mark.parametrize(
+    ("text", "hidden"),
+    [
+        ("export API_TOKEN=tok_test_123", "export API_TOKEN=****"),
+        ("API_KEY=abcd ./run --fast", "API_KEY=**** ./run --fast"),
+        ('{"password": "hunter2", "user": "ann"}', '{"password": "****", "user": "ann"}'),
+        (r'{\"password\": \"hunter2\", \"user\": \"ann\"}', r'{\"password\": \"****\", \"user\": \"ann\"}'),
+        ("password: hunter2\nuser: ann", "password: ****\nuser: ann"),
+        ("password = 'correct'", "password = '****'"),
+        ('password: str = "hunter2"', 'password: str = "****"'),
+        ('const apiKey: string = "abcd1234";', 'const apiKey: string = "****";'),
+        ("config['db_password'] = 'hunter2'", "config['db_password'] = '****'"),
+        ("client_secret => 'abc-def'", "client_secret => '****'"),
+        ("AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI/K7MDENG+bPx", "AWS_SECRET_ACCESS_KEY=****"),
+        ("Server=x;User Id=sa;Password=P4ssw0rd;Pooling=1", "Server=x;User Id=sa;Password=****;Pooling=1"),
+        ("AccountKey=abcd1234abcd==;Suffix=x", "AccountKey=****;Suffix=x"),
+        ("https://x.org/?access_token=abc12345&page=2", "https://x.org/?access_token=****&page=2"),
+        ("postgres://ann:s3cr3t@db:5432/shop", "postgres://ann:****@db:5432/shop"),
+        ("redis://:pw@[::1]:6379", "redis://:****@[::1]:6379"),
+        ("Authorization: Bearer abc123def456", "Authorization: Bearer ****"),
+        ("-H 'Authorization: Basic dXNlcjpwYXNz' x", "-H 'Authorization: Basic ****' x"),
+        ("X-Api-Key: 1234abcd5678", "X-Api-Key: ****"),
+        ("curl -u ann:hunter2 http://x", "curl -u ann:**** http://x"),
+        ("mysql --password hunter2 -u root", "mysql --password **** -u root"),
+        ("tool --api-key=abcd1234 go", "tool --api-key=**** go"),
+        ("<password>hunter2</password>", "<password>****</password>"),
+        ("DB_PASS=hunter2", "DB_PASS=****"),
+        ("a\n-----BEGIN RSA PRIVATE KEY-----\nMII\n-----END RSA PRIVATE KEY-----\nb", "a\n****\nb"),
+        ("a -----BEGIN PRIVATE KEY-----\nMII", "a ****"),
+        ("MII\n-----END OPENSSH PRIVATE KEY----- b", "**** b"),
+        ("password=" + "a1" * 500 + " b", "password=**** b"),
+    ],
+)  # fmt: skip
+def test_the_value_goes_and_the_rest_of_the_line_stays(text: str, hidden: str) -> None:
+    """R154."""
+    assert masked(text) == hidden
+
+
+ORDINARY = [
+    "password = getpass()",
+    "password = os.environ['DB_PASSWORD1']",
+    "def login(user: str, password: str) -> None:",
+    "login(user, password=password2, token=self.token1)",
+    "token = tokens[0]",
+    "const token = await getToken(1234);",
+    'if token == "abc123xyz":',
+    "next_token = parser.peek2()",
+    'token = "("',
+    "API_KEY = config.key2",
+    "PASSWORD=$DB_PASSWORD1",
+    "password=${{ secrets.DB_PASSWORD_1 }}",
+    'API_KEY="<your key 1>"',
+    "SECRET_FILE=/run/secrets/one1",
+    "PWD=/home/ann/work1",
+    "max_tokens = 4096",
+    "discovery_tokens: 12345678",
+    "token_type: bearer1234",
+    "PASS: test-foo2",
+    "pass: 12, fail: 0",
+    "compass: x1y2z3w4",
+    '"password": "Enter your password, 8 characters"',
+    '{"type": "string", "token": "string"}',
+    "password: 2026-03-04T12:00:00",
+    "commit 3f2a1b4c5d6e7f8091a2b3c4d5e6f708192a3b4c",
+    "550e8400-e29b-41d4-a716-446655440000",
+    "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+    "/home/ann/projects/token-service/src/secret_1.py:12: error",
+    "class sk-fading-circle-animation { }",
+    "https://github.com/ann/shop/pull/12@v2",
+    "git@github.com:ann/shop.git",
+    "ssh://git@host1:22/x",
+    "use Bearer authentication; authorization: required",
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+    "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----",
+    "secret: my-k8s-secret-1",
+    "The secret: patience.",
+]
+
+
+@pytest.mark.parametrize("text", ORDINARY)
+def test_ordinary_texts_are_left_alone(text: str) -> None:
+    assert masked(text) == text
+
+
+def test_this_project_has_no_secrets() -> None:
+    """Few false alarms: the worker's own code is full of tokens, keys and passwords that are none."""
+    found = {
+        f"{file.name}: {text[one.start - 40 : one.end]!r}"
+        for file in Path(worker.__path__[0]).rglob("*.py")
+        for text in [file.read_text("utf-8")]
+        for one in secrets(text)
+    }
+    assert found == set()
+
+
+def test_keys_tell_what_stands_under_them() -> None:
+    value = {
+        "password": "hunter2", "auth": {"apiKey": "abcdefgh", "token": "ident", "note": "x"}, "max_tokens": "4096",
+        "secrets": ["a"], "passwords": "x", "nested": [{"DB_PASSWORD": "pw12"}],
+        "command": "export API_TOKEN=tok_test_123",
+        "token": "550e8400-e29b-41d4-a716-446655440000", "n": 1,
+    }  # fmt: skip
+    assert masked_value(value) == value | {
+        "password": MASK,
+        "auth": {"apiKey": MASK, "token": "ident", "note": "x"},
+        "nested": [{"DB_PASSWORD": MASK}],
+        "command": "export API_TOKEN=****",
+        "token": MASK,
+    }
+
+
+def test_where_secrets_are() -> None:
+    text = "a AKIAIOSFODNN7EXAMPLE b password: hunter2 c"
+    assert [(one.kind, text[one.start : one.end]) for one in secrets(text)] == [
+        ("access key", "AKIAIOSFODNN7EXAMPLE"),
+        ("password", "hunter2"),
+    ]
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            ["password", "token", "api_key", "=", ":", " ", '"', "'", "hunter2", "****", "://", "@", "x", "\\", "\n",
+             "Bearer ", "Authorization: ", "sk-ant-", "abcdefgh12", "-----BEGIN PRIVATE KEY-----", "--", "<", ">", "</"]
+        ),
+        max_size=20,
+    ).map("".join)
+)  # fmt: skip
+def test_masking_again_changes_nothing_and_spans_are_apart(text: str) -> None:
+    found = secrets(text)
+    assert all(0 <= one.start < one.end <= len(text) for one in found)
+    assert all(one.end <= after.start for one, after in zip(found, found[1:], strict=False))
+    once = masked(text)
+    assert masked(once) == once
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "password=" * 50_000, 'password="' * 50_000, "password:" + "a" * 500_000, "password" + " " * 500_000,
+        "token " * 100_000, "://a:" * 100_000, "eyJ" * 200_000, "sk-" * 200_000, "<password>" * 50_000,
+        "-----BEGIN PRIVATE KEY-----" * 20_000, "--password " * 50_000, "_" * 500_000 + "password=x", "-u a:" * 100_000,
+        "Authorization: " * 50_000, "password: a" * 50_000, "\\\"" * 200_000 + "token",
+    ],
+)  # fmt: skip
+def test_hostile_texts_take_no_longer_than_they_are_long(text: str) -> None:
+    began = time.process_time()
+    masked(text)
+    assert time.process_time() - began < 20, "linear takes less than a second"

@@ -1,0 +1,114 @@
+"""What the folder that an agent works in is called: the name under which its memories are filed. Light: hooks use it.
+
+It is told from files alone, without a git at hand: a repository's folder, the file that leads from a worktree or a
+submodule to its repository. Nothing here fails: what cannot be read is as if it were not there.
+"""
+
+import os
+from typing import NamedTuple
+
+NOWHERE = "unknown-project"
+_TEMP = ("/tmp", "/var/tmp", "/private/tmp", "/private/var/tmp", "/private/var/folders", "/var/folders", "/dev/shm")
+_MOST_CHARS = 4_096
+_DEEPEST = 64
+
+
+class ProjectName(NamedTuple):
+    """name: of the project. parents: of what it belongs to and whose memories it shares, the nearest first.
+
+    A worktree is `repository/worktree` and belongs to `repository`; a submodule belongs to what it is part of.
+    top: the folder of the working tree; None where there is no repository.
+    """
+
+    name: str
+    parents: tuple[str, ...] = ()
+    top: str | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All whose memories are of use here."""
+        return (self.name, *self.parents)
+
+
+def project_of(cwd: str, *, temp_dirs: tuple[str, ...] = _TEMP) -> ProjectName | None:
+    """The project of a folder, which need not exist any more; None in a folder for temporary things.
+
+    A repository in such a folder is a project as any other.
+    """
+    folder = _real(cwd)
+    top = _top(folder)
+    if top is not None:
+        return _of_repository(top)
+    if folder and any(_is_in(folder, temp) or _is_in(cwd, temp) for temp in temp_dirs):
+        return None
+    plain = cwd.rstrip("/\\")
+    name = os.path.basename(plain.replace("\\", "/"))
+    if len(name) == 2 and name[1] == ":" and name[0].isalpha():
+        return ProjectName(f"drive-{name[0].upper()}")
+    return ProjectName(name or NOWHERE)
+
+
+def parents_of(folder: str) -> list[str]:
+    """A folder and all above it, the nearest first."""
+    found = [os.path.abspath(folder)]
+    while len(found) < _DEEPEST and (above := os.path.dirname(found[-1])) != found[-1]:
+        found.append(above)
+    return found
+
+
+def _real(cwd: str) -> str:
+    """The folder without links on its way, as git tells it; empty for what is no path of this machine."""
+    try:
+        return os.path.realpath(cwd) if os.path.isabs(cwd) else ""
+    except (OSError, ValueError):
+        return ""
+
+
+def _is_in(folder: str, other: str) -> bool:
+    return folder == other or folder.startswith(other.rstrip("/") + "/")
+
+
+def _top(folder: str) -> str | None:
+    if not folder:
+        return None
+    return next((each for each in parents_of(folder) if os.path.lexists(os.path.join(each, ".git"))), None)
+
+
+def _of_repository(top: str) -> ProjectName:
+    own = os.path.basename(top) or NOWHERE
+    git = _led_to(top)
+    if git is None:
+        return ProjectName(own, top=top)
+    common = _text(os.path.join(git, "commondir"))
+    if common:
+        main = _main_name(os.path.normpath(os.path.join(git, common)))
+        return ProjectName(f"{main}/{own}", (main,), top)
+    if "/modules/" in git.replace("\\", "/"):
+        above = _top(os.path.dirname(top))
+        if above is not None:
+            return ProjectName(own, _of_repository(above).names, top)
+    return ProjectName(own, top=top)
+
+
+def _led_to(top: str) -> str | None:
+    """The folder that a `.git` file leads to; None where `.git` is the folder itself."""
+    said = _text(os.path.join(top, ".git"))
+    if not said.startswith("gitdir:"):
+        return None
+    return os.path.normpath(os.path.join(top, said.removeprefix("gitdir:").strip()))
+
+
+def _main_name(common: str) -> str:
+    """What a repository is called whose files of git are in this folder."""
+    name = os.path.basename(common)
+    if name.startswith("."):  # `.git`, or `.bare` beside the worktrees
+        return os.path.basename(os.path.dirname(common)) or NOWHERE
+    return name.removesuffix(".git") or NOWHERE
+
+
+def _text(file: str) -> str:
+    try:
+        with open(file, encoding="utf-8", errors="replace") as opened:
+            return opened.read(_MOST_CHARS).strip()
+    except (OSError, ValueError):
+        return ""
