@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from worker.cli import exits
+from worker.cli import exits, transcripts
 from worker.cli.batches import batches, deliver
 from worker.cli.connection import chosen, client
 from worker.cli.importers import table
@@ -51,11 +51,14 @@ class _Tally:
 
 
 def main(argv: Sequence[str]) -> int:
-    """Run `import FILE`; gives the exit code."""
+    """Run `import FILE` or `import transcripts`; gives the exit code."""
+    if argv[1:2] == ["transcripts"]:
+        return transcripts.main(argv[1:])
     parser = argparse.ArgumentParser(
         prog="claude-mem import",
         description="Bring memories in from a claude-mem database or a JSON export. What is already there is passed "
-        "over, so it can be run again, also after it was interrupted.",
+        "over, so it can be run again, also after it was interrupted. `claude-mem import transcripts` brings in past "
+        "sessions of Claude Code; a file of that name is ./transcripts.",
         epilog=exits.TOLD,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,

@@ -1,0 +1,123 @@
+"""An agent's own settings file: read, and written back with a copy kept beside it. Nothing is written in halves."""
+
+import contextlib
+import json
+import os
+import re
+import shutil
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+_TRIES = 5
+_MARK = ".claude-mem-backup-"
+
+
+class Unusable(Exception):
+    """A file that is left alone; the message says why."""
+
+
+def changed(
+    file: Path, change: Callable[[dict[str, Any]], dict[str, Any]], *, dry_run: bool = False
+) -> tuple[bool, Path | None]:
+    """Whether a change makes a difference, and where the file as it was is kept (None if there was none).
+
+    The agent may write the file at the same moment: then it is read anew. A link is followed, the mode stays.
+    Errors: ``Unusable`` for what is no JSON object, for what ``change`` refuses (``ValueError``), and for what the
+    system refuses.
+    """
+    try:
+        for _ in range(_TRIES):
+            raw = _read(file)
+            before = _object(file, raw)
+            try:
+                after = change(before)
+            except ValueError as error:
+                raise Unusable(f"{file}: {error}") from error
+            if after == before:
+                return False, None
+            if dry_run:
+                return True, None
+            backup = _kept(file) if raw is not None else None
+            if _replaced(file, raw, _text(after, raw)):
+                return True, backup
+            if backup is not None:
+                backup.unlink(missing_ok=True)
+    except OSError as error:
+        raise Unusable(f"{file} cannot be changed: {error.strerror or error}") from error
+    raise Unusable(f"{file} is being changed by another program all the time; end it and try again")
+
+
+def read(file: Path) -> dict[str, Any]:
+    """What it holds; {} if it is not there. Errors: ``Unusable``."""
+    try:
+        return _object(file, _read(file))
+    except OSError as error:
+        raise Unusable(f"{file} cannot be read: {error.strerror or error}") from error
+
+
+def _read(file: Path) -> bytes | None:
+    try:
+        return file.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
+def _object(file: Path, raw: bytes | None) -> dict[str, Any]:
+    if raw is None or not raw.strip():
+        return {}
+    try:
+        value = json.loads(raw.removeprefix(b"\xef\xbb\xbf"))
+    except (ValueError, RecursionError) as error:
+        raise Unusable(f"{file} is not JSON ({error}); it was left as it is") from error
+    if not isinstance(value, dict):
+        raise Unusable(f"{file} holds no JSON object; it was left as it is")
+    return value
+
+
+def _text(value: dict[str, Any], before: bytes | None) -> bytes:
+    """As JSON, in the way it was written before."""
+    found = re.search(rb"\n([ \t]+)\"", before or b"")
+    indent = found[1].decode() if found else "  "
+    text = json.dumps(value, indent=indent, ensure_ascii=False)
+    try:
+        encoded = text.encode()
+    except UnicodeEncodeError:  # half a surrogate pair, which only JSON can write
+        encoded = json.dumps(value, indent=indent).encode()
+    ends = before is None or not before.strip() or before.endswith(b"\n")
+    return (
+        (b"\xef\xbb\xbf" if (before or b"").startswith(b"\xef\xbb\xbf") else b"") + encoded + (b"\n" if ends else b"")
+    )
+
+
+def _kept(file: Path) -> Path:
+    stamp = time.strftime("%Y%m%d-%H%M%S")
+    for number in range(1000):
+        backup = file.with_name(f"{file.name}{_MARK}{stamp}" + (f"-{number}" if number else ""))
+        if not backup.exists():
+            shutil.copy2(file, backup)
+            return backup
+    raise OSError(f"no name is free for a copy of {file}")
+
+
+def _replaced(file: Path, before: bytes | None, content: bytes) -> bool:
+    """Whether it was still as it was read, and now is not."""
+    target = Path(os.path.realpath(file))
+    target.parent.mkdir(parents=True, exist_ok=True)
+    aside = target.with_name(f".{target.name}.{os.getpid()}")
+    mode = target.stat().st_mode & 0o777 if before is not None else 0o600
+    try:
+        handle = os.open(aside, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, mode)
+        with os.fdopen(handle, "wb") as opened:
+            opened.write(content)
+            opened.flush()
+            os.fsync(opened.fileno())
+        os.chmod(aside, mode)
+        if _read(target) != before:
+            return False
+        os.replace(aside, target)
+        return True
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            aside.unlink()

@@ -1,0 +1,126 @@
+"""`claude-mem install` and `uninstall`: our hooks and our MCP server in the agents' own settings, and out again."""
+
+import argparse
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from worker.cli import agents, config_file, entries, exits
+from worker.cli.agents import PROJECT, USER, Places
+from worker.cli.printing import note, say
+from worker.contract.settings import inherited
+
+_CODE, _DESKTOP, _ALL = "claude-code", "claude-desktop", "all"
+_Change = Callable[[dict[str, Any]], dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    what: str
+    file: Path
+    change: _Change
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run `install` or `uninstall`; gives the exit code."""
+    args = _parser(argv[0]).parse_args(argv[1:])
+    environ = inherited()
+    where = agents.places(environ, scope=args.scope, cwd=Path.cwd())
+    removing = argv[0] == "uninstall"
+    if not removing and args.agent != _DESKTOP and not _may_go_on(where, yes=args.yes, dry_run=args.dry_run):
+        return exits.USAGE
+    well = True
+    for step in _steps(args.agent, where, removing=removing):
+        well = _done(step, removing=removing, dry_run=args.dry_run) and well
+    if well and not removing and not args.dry_run:
+        _tell_what_follows(args.agent, environ.get("CLAUDE_MEM_DATA_DIR"))
+    return exits.FOUND if well else exits.USAGE
+
+
+def _parser(name: str) -> argparse.ArgumentParser:
+    about = {
+        "install": "Have agents call claude-mem: hooks and the MCP server in Claude Code's settings, the MCP server in "
+        "Claude Desktop's. What is there stays, and a copy of each changed file is kept beside it.",
+        "uninstall": "Take the hooks and the MCP server out of the agents' settings. The memory stays.",
+    }
+    parser = argparse.ArgumentParser(
+        prog=f"claude-mem {name}",
+        description=about[name],
+        epilog=exits.TOLD,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--agent", choices=(_CODE, _DESKTOP, _ALL), default=_CODE, help="by default claude-code")
+    parser.add_argument(
+        "--scope", choices=(USER, PROJECT), default=USER, help="for all projects (default), or for the present folder"
+    )
+    parser.add_argument("--dry-run", action="store_true", help="only tell what would be changed")
+    if name == "install":
+        parser.add_argument("--yes", action="store_true", help="go on beside the original's plugin without asking")
+    return parser
+
+
+def _steps(agent: str, where: Places, *, removing: bool) -> Iterator[_Step]:
+    program, command = agents.program(), agents.command()
+    hooks: _Change = entries.without_hooks if removing else partial(entries.with_hooks, command=command)
+    server: _Change = entries.without_server if removing else partial(entries.with_server, program=program)
+    if agent != _DESKTOP:
+        yield _Step("hooks", where.hooks, hooks)
+        yield _Step("MCP server", where.servers, server)
+    if agent == _DESKTOP or (agent == _ALL and where.desktop.parent.is_dir()):
+        yield _Step("MCP server", where.desktop, server)
+
+
+def _done(step: _Step, *, removing: bool, dry_run: bool) -> bool:
+    try:
+        differs, backup = config_file.changed(step.file, step.change, dry_run=dry_run)
+    except config_file.Unusable as error:
+        note(str(error))
+        return False
+    if not differs:
+        say(f"{step.file}: {'has none of our' if removing else 'has our'} {step.what}")
+        return True
+    verb = "taken out of" if removing else "put into"
+    say(f"{step.file}: {step.what} {'would be ' if dry_run else ''}{verb} it")
+    if backup is not None:
+        say(f"  as it was: {backup}")
+    return True
+
+
+def _may_go_on(where: Places, *, yes: bool, dry_run: bool) -> bool:
+    """Whether to install beside the original's plugin, if it is there."""
+    found = list(agents.originals(where))
+    if not found:
+        return True
+    say(
+        f"The original claude-mem's plugin is installed ({'; '.join(found)}).\n"
+        "Its hooks would go on running beside ours: both tell of each event, both start a worker, and the two workers\n"
+        "want the same port and the same database; whichever comes first serves both. Nothing of it is removed here.\n"
+        "To leave the memory to this program alone: `claude plugin disable claude-mem@thedotmack`."
+    )
+    if yes or dry_run:
+        return True
+    if not sys.stdin.isatty():
+        note("nothing was changed; --yes goes on beside it")
+        return False
+    say("Go on beside it? [y/N]")
+    if sys.stdin.readline().strip().lower() in ("y", "yes"):
+        return True
+    note("nothing was changed")
+    return False
+
+
+def _tell_what_follows(agent: str, data_dir: str | None) -> None:
+    if agent != _DESKTOP:
+        say("Claude Code calls claude-mem from its next session on; `claude-mem doctor` looks whether all is in order.")
+        say("Past sessions: `claude-mem import transcripts --dry-run` tells what they hold.")
+    if agent != _CODE:
+        say("Claude Desktop reads its settings when it starts.")
+    if data_dir:
+        note(
+            f"CLAUDE_MEM_DATA_DIR is {data_dir} in this shell; where an agent starts without it, put it into "
+            "~/.claude-mem/settings.json"
+        )
