@@ -11,6 +11,9 @@ from worker.cli import exits
 _COMMANDS = {
     "tui": ("tui.__main__", "the memory in a terminal app"),
     "tail": ("worker.cli.tailing", "follow what is remembered, a line each"),
+    "hook": ("worker.cli.hook", "tell of an event; called by agents"),
+    "install": ("worker.cli.install", "have agents call claude-mem: hooks and MCP server"),
+    "uninstall": ("worker.cli.install", "take them out again; the memory stays"),
     "mcp": ("mcp_bridge.__main__", "MCP server on standard input and output, for agents"),
     "worker": ("worker.cli.daemon", "start, stop, restart or ask after the worker, or read its log"),
     "doctor": ("worker.cli.doctor", "whether all is in order, and what to do about what is not"),
@@ -18,7 +21,8 @@ _COMMANDS = {
     "timeline": ("worker.cli.query", "what happened around a record or a moment"),
     "show": ("worker.cli.query", "records in full: 118, S14, P40"),
     "index": ("worker.cli.indexing", "the index by meaning: status, verify, repair, rebuild, pause, resume"),
-    "import": ("worker.cli.importing", "bring memories in: another database, or an export"),
+    "import": ("worker.cli.importing", "bring memories in: another database, an export, past sessions"),
+    "scan-secrets": ("worker.cli.secrets_scan", "keys and passwords that stand in the memory"),
     "export": ("worker.cli.exporting", "take memories out: JSON, JSON lines or Markdown"),
 }
 
@@ -90,7 +94,7 @@ def _unknown(name: str) -> int:
 
 
 def _overview() -> str:
-    rows = "\n".join(f"  {name:<9} {about}" for name, (_, about) in _COMMANDS.items())
+    rows = "\n".join(f"  {name:<12} {about}" for name, (_, about) in _COMMANDS.items())
     return (
         "usage: claude-mem COMMAND ...\n\nMemory for coding agents.\n\n"
         f"commands:\n{rows}\n\n`claude-mem COMMAND --help` tells the rest.\n\n{exits.TOLD}"
