@@ -62,6 +62,7 @@ class MemoryApp(App[None]):
         look: Look,
         *,
         project: str | None = None,
+        text: str = "",
         kept: Path | None = None,
         restore: bool = True,
         environ: Mapping[str, str] | None = None,
@@ -91,7 +92,7 @@ class MemoryApp(App[None]):
             remote=settings.remote,
             guarded=guarded,
             home=project,
-            ask=Ask(project=project),
+            ask=Ask(text=text, project=project),
         )
         if kept is not None and restore:
             saved = kept_file.load(kept)
@@ -148,8 +149,12 @@ class MemoryApp(App[None]):
             self.add_class("-ascii")
         self.animation_level = "none"  # a wheel that scrolls smoothly paints ten screens for one
         self.store.subscribe(self._changed)
-        self.push_screen(self.workspace)
+        self.push_screen(self.first())
         self.call_after_refresh(self.linking.link_up)
+
+    def first(self) -> DrawnScreen:
+        """The screen below all others."""
+        return self.workspace
 
     async def on_unmount(self) -> None:
         """Leave nothing open."""

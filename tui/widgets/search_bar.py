@@ -135,16 +135,23 @@ class Found(Line):
 
 
 class SearchBar(Horizontal):
-    """A sign, the box, and what was found."""
+    """A sign, the box (of which sort: ``box``), and what was found."""
 
-    def __init__(self, glyphs: Glyphs, text: str = "", *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
+    def __init__(
+        self,
+        glyphs: Glyphs,
+        text: str = "",
+        *,
+        box: type[SearchBox] = SearchBox,
+        id: str | None = None,  # noqa: A002 - Textual's name
+    ) -> None:
         super().__init__(id=id)
         self._glyphs = glyphs
         self._sign = Sign()
         self._found = Found()
         self._state = ViewState()
         self._text = text
-        self.box = SearchBox(
+        self.box = box(
             placeholder="Search memory", compact=True, select_on_focus=False, id="box", max_length=MOST
         )
         self.box.cursor_blink = False

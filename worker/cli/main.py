@@ -10,6 +10,7 @@ from worker.cli import exits
 
 _COMMANDS = {
     "tui": ("tui.__main__", "the memory in a terminal app"),
+    "pick": ("tui.picking", "choose records by typing, and have their ids printed"),
     "tail": ("worker.cli.tailing", "follow what is remembered, a line each"),
     "hook": ("worker.cli.hook", "tell of an event; called by agents"),
     "install": ("worker.cli.install", "have agents call claude-mem: hooks and MCP server"),
