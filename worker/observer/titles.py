@@ -142,8 +142,11 @@ def _looked(story: Story, subject: Subject) -> str:
         return f"{subject.text}: `{done}`" if subject.text else f"Run `{done}`"
     looked = listed(list(story.read.values()), 2)
     if subject.text:
+        found = f"see {looked}" if looked else _answer(story)
         return (
-            f"{subject.text}: see {looked}" if looked and looked.lower() not in subject.text.lower() else subject.text
+            f"{subject.text}: {found}"
+            if found and (not looked or looked.lower() not in subject.text.lower())
+            else subject.text
         )
     return f"Read {looked}" if looked else f"Look for {listed(story.searches + story.fetched, 2)}"
 
