@@ -77,6 +77,25 @@ class Arguments:
             raise _wrong(name, f"one of {', '.join(options)}", value)
         return value or options[0]
 
+    def flag(self, name: str) -> bool:
+        """True or false; false if not given. A text is taken as it reads."""
+        value = self._values.get(name, False)
+        said = value.strip().lower() if isinstance(value, str) else value
+        if said in (True, "true", "yes", "1"):
+            return True
+        if said in (False, "false", "no", "0", ""):
+            return False
+        raise _wrong(name, "true or false", value)
+
+    def any_ids(self, name: str) -> tuple[int | str, ...]:
+        """Row numbers or an agent's own ids, in the order given, each once, as ``ids`` takes them."""
+        value = _opened(self._values.get(name, ""))
+        items = value if isinstance(value, list) else str(value).split(",")
+        found = dict.fromkeys(_any_id(name, item) for item in items if item != "")
+        if not found:
+            raise Invalid(f'{name} is required: the ids of one or more tool uses, such as [7, "toolu_01"]', field=name)
+        return tuple(found)
+
     def ids(self, name: str) -> tuple[int, ...]:
         """Observation ids in the order given, each once: `[1, 2]`, `"[1,2]"`, `"1,2"`, `["#1"]`, `5`."""
         value = _opened(self._values.get(name, ""))
@@ -157,6 +176,15 @@ def _observation(name: str, item: object) -> int:
     if number is None or not 0 < number < 2**63:
         raise _wrong(name, "ids of observations, such as [118, 121]", item)
     return number
+
+
+def _any_id(name: str, item: object) -> int | str:
+    number = _whole(item)
+    if number is not None and 0 < number < 2**63:
+        return number
+    if isinstance(item, str) and item.strip():
+        return item.strip()
+    raise _wrong(name, "ids of tool uses", item)
 
 
 def _wrong(name: str, expected: str, value: object) -> Invalid:

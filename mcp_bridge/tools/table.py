@@ -11,8 +11,9 @@ import msgspec
 
 from mcp_bridge import workflow
 from mcp_bridge.tools.arguments import Arguments, kinds_or_types, known_only, schema
-from worker.contract import calls, present
+from worker.contract import calls, context, present
 from worker.contract.calls import Call
+from worker.contract.errors import Invalid
 from worker.contract.present import Text
 from worker.contract.search import BatchQuery, Mode, Order, SearchQuery, TimelineQuery
 
@@ -112,6 +113,34 @@ def _observations(given: Arguments) -> Question:
     return _as_json(calls.batch(query))
 
 
+def _tool_uses(given: Arguments) -> Question:
+    return _as_json(
+        calls.tool_use_rows(
+            given.any_ids("ids"),
+            limit=given.number("limit", 0, low=0) or None,
+            project=given.text("project") or None,
+            session=given.text("contentSessionId") or None,
+        )
+    )
+
+
+def _session_start(given: Arguments) -> Question:
+    projects = given.texts("projects") or given.texts("project")
+    if not projects:
+        raise Invalid('session_start_context: "project" or "projects" is required', field="project")
+    call = context.start(
+        projects,
+        platform_source=given.text("platformSource") or None,
+        everything=given.flag("full"),
+        coloured=given.flag("colors"),
+    )
+
+    async def question(sender: Sender) -> Text:
+        return present.text(await sender.send(call))
+
+    return question
+
+
 def _as_it_is(call: Call[Text]) -> Question:
     async def question(sender: Sender) -> Text:
         return await sender.send(call)
@@ -133,6 +162,10 @@ def _text(about: str) -> dict[str, object]:
 
 def _whole(about: str, default: int) -> dict[str, object]:
     return {"type": "integer", "description": about, "default": default}
+
+
+def _true(about: str) -> dict[str, object]:
+    return {"type": "boolean", "description": about, "default": False}
 
 
 def _one_of(about: str, options: tuple[str, ...]) -> dict[str, object]:
@@ -207,6 +240,36 @@ TOOLS = (
         },
         required=("ids",),
         aliases=_SPELLINGS | {"id": "ids"},
+    ),
+    Tool(
+        "get_tool_uses",
+        "What went into tools and came out, raw: for the evidence behind an observation. Costs the most tokens.",
+        _tool_uses,
+        {
+            "ids": {
+                "type": "array",
+                "items": {"anyOf": [{"type": "integer"}, {"type": "string"}]},
+                "description": "Row ids or tool use ids",
+            },
+            "limit": _whole("At most; 0: all", 0),
+            "project": _PROJECT,
+            "contentSessionId": _text("Only this session"),
+        },
+        required=("ids",),
+        aliases={"id": "ids", "session": "contentSessionId"},
+    ),
+    Tool(
+        "session_start_context",
+        "What a new session of a project is told: recent observations and sessions, within a token budget.",
+        _session_start,
+        {
+            "project": _text("Project (folder name)"),
+            "projects": _text("Several (comma list), the current one last"),
+            "platformSource": _PLATFORM,
+            "full": _true("Everything, without a budget"),
+            "colors": _true("For a person: ANSI colours"),
+        },
+        aliases=_SPELLINGS,
     ),
 )
 

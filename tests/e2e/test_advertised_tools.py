@@ -17,6 +17,8 @@ ASKED: dict[str, tuple[dict[str, object], str]] = {
     "search": ({"query": "expired token", "project": "shop", "limit": 5}, "Expired token accepted"),
     "timeline": ({"anchor": 1, "depth_before": 2, "depth_after": 2}, "Expired token accepted"),
     "get_observations": ({"ids": [1]}, "It was compared in seconds"),
+    "get_tool_uses": ({"ids": [1]}, "[]"),
+    "session_start_context": ({"project": "shop"}, "Leases are renewed"),
 }
 """Each tool with arguments as an agent sends them, and what its answer must hold."""
 

@@ -19,6 +19,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 from mcp_types import TextContent
 
+from mcp_bridge.tools.table import TOOLS
 from tests.mcp.fake_worker import TEXT, FakeWorker, Request, environment, free_port, serving, stop_started
 from tests.processes import wait_for
 from worker.contract import calls
@@ -137,7 +138,7 @@ async def test_with_the_official_client(env: dict[str, str]) -> None:
     async with Client(parameters) as client:
         assert client.server_info is not None
         assert client.server_info.name == "claude-mem"
-        assert len((await client.list_tools()).tools) == 4
+        assert len((await client.list_tools()).tools) == len(TOOLS)
         result = await client.call_tool("search", {"query": "token"})
         (item,) = result.content
         assert isinstance(item, TextContent)
@@ -191,7 +192,7 @@ def test_only_the_protocol_is_on_stdout(env: dict[str, str], tmp_path: Path) -> 
     with serving(canned(env)), bridge(env) as one:
         one.greet()
         one.send({"jsonrpc": "2.0", "id": 2, "method": "tools/list"})
-        assert len(one.answer()["result"]["tools"]) == 4
+        assert len(one.answer()["result"]["tools"]) == len(TOOLS)
         one.call(3, "search", query="token")
         assert one.text() == TEXT
         assert one.leave() == 0

@@ -63,8 +63,10 @@ async def test_the_list(worker: FakeWorker) -> None:
     """R198, R200: every parameter with type and words; every tool marked as one that only reads."""
     async with bridged(worker) as client:
         listed = (await client.list_tools()).tools
-    assert [tool.name for tool in listed] == ["important_workflow", "search", "timeline", "get_observations"]
-    for tool in listed:
+    assert [tool.name for tool in listed][:6] == [
+        "important_workflow", "search", "timeline", "get_observations", "get_tool_uses", "session_start_context",
+    ]  # fmt: skip
+    for tool in listed[:6]:
         assert tool.annotations is not None
         assert tool.annotations.read_only_hint is True
         assert tool.annotations.idempotent_hint is True
@@ -81,8 +83,9 @@ async def test_the_list(worker: FakeWorker) -> None:
 async def test_the_list_keeps_to_its_budget(worker: FakeWorker) -> None:
     async with bridged(worker) as client:
         listed = await client.list_tools()
-    text = json.dumps([tool.model_dump(by_alias=True, exclude_unset=True) for tool in listed.tools])
-    assert len(text) / 4 <= 1200
+    words = [len(json.dumps(tool.model_dump(by_alias=True, exclude_unset=True))) / 4 for tool in listed.tools]
+    assert sum(words[:4]) <= 1_050, "the three steps"
+    assert sum(words) <= 2_200
     assert len(INSTRUCTIONS) / 4 <= 150
 
 
@@ -90,7 +93,7 @@ def test_the_parameters_agree_with_the_contract() -> None:
     """R198: no field of a query is out of an agent's reach, but those that only a person needs."""
     spelled = {"text": "query", "kinds": "type", "types": "obs_type", "platform_source": "platformSource"}
     spelled |= {"since_epoch_ms": "dateStart", "until_epoch_ms": "dateEnd", "order": "orderBy"}
-    _, search, timeline, observations = (set(tool.params) for tool in TOOLS)
+    search, timeline, observations = (set(tool.params) for tool in TOOLS[1:4])
     assert {spelled.get(name, name) for name in SearchQuery.__struct_fields__} - search == {"typing"}
     assert search - {spelled.get(name, name) for name in SearchQuery.__struct_fields__} == {"format"}
     assert {spelled.get(name, name) for name in TimelineQuery.__struct_fields__} == timeline
@@ -192,9 +195,29 @@ async def test_observations_come_as_one_text(worker: FakeWorker) -> None:
     assert request.body == {"ids": [118, 7], "orderBy": "date_desc", "limit": 5, "project": "shop", "lean": True}
 
 
+async def test_tool_uses_and_the_start_of_a_session(worker: FakeWorker) -> None:
+    worker.answers["/api/tool-uses/batch"] = lambda _: (200, [])
+    worker.answers["/api/context/inject"] = lambda _: (200, "# [shop] recent context\n用户".encode())
+    async with bridged(worker) as client:
+        assert await told(client, "get_tool_uses", {"ids": '["toolu_1", "7", 7]', "limit": 3, "session": "c-1"}) == (
+            "[]", False,
+        )  # fmt: skip
+        said = await told(client, "session_start_context", {"projects": ["shop", "shop/wt"], "full": "true"})
+        assert said == ("# [shop] recent context\n用户", False)
+        await told(client, "session_start_context", {"project": "shop", "platformSource": "claude", "colors": True})
+    uses, first, second = (request for request in worker.seen if "health" not in request.path)
+    assert uses.body == {"ids": ["toolu_1", 7], "limit": 3, "contentSessionId": "c-1"}
+    assert first.params == {"projects": "shop,shop/wt", "full": "true"}
+    assert second.params == {"projects": "shop", "platformSource": "claude", "colors": "true"}
+
+
 @pytest.mark.parametrize(
     ("name", "sent", "part"),
     [
+        ("session_start_context", {}, '"project" or "projects" is required'),
+        ("session_start_context", {"project": "a", "full": "maybe"}, "full must be true or false"),
+        ("get_tool_uses", {"ids": []}, "ids is required"),
+        ("get_tool_uses", {"ids": [{}]}, "ids must be"),
         ("search", {"colour": "red"}, 'unknown parameter "colour"; known are: query, limit'),
         ("search", {"limit": "many"}, "limit must be a whole number"),
         ("search", {"dateStart": "soon"}, "dateStart must be a date"),

@@ -6,7 +6,7 @@ ones. Routes are registered under the same path constants.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 from urllib.parse import quote
 
 import msgspec
@@ -116,7 +116,9 @@ class Call(Generic[T]):
     body: bytes | None = None
 
     def decode(self, body: bytes) -> T:
-        """The answer from the bytes of a success. Errors: ``msgspec.MsgspecError``."""
+        """The answer from the bytes of a success; of an answer that is text, the text. Errors: ``MsgspecError``."""
+        if self.answer is str:
+            return cast("T", body.decode("utf-8", "replace"))
         return msgspec.json.decode(body, type=self.answer)
 
 
@@ -390,9 +392,12 @@ def tool_uses(query: ToolUseQuery) -> Call[ToolUses]:
     return Call("GET", TOOL_USES, ToolUses, params)
 
 
-def tool_use_rows(ids: tuple[int | str, ...], *, limit: int | None = None) -> Call[list[ToolUse]]:
-    """Tool uses in full, newest first; unknown ids are left out."""
-    body = {"ids": ids} | ({} if limit is None else {"limit": limit})
+def tool_use_rows(
+    ids: tuple[int | str, ...], *, limit: int | None = None, project: str | None = None, session: str | None = None
+) -> Call[list[ToolUse]]:
+    """Tool uses in full, newest first; unknown ids are left out. session: the agent's own id of it."""
+    narrower = {"limit": limit, "project": project, "contentSessionId": session}
+    body = {"ids": ids} | {name: value for name, value in narrower.items() if value is not None}
     return Call("POST", TOOL_USES_BATCH, list[ToolUse], body=msgspec.json.encode(body))
 
 

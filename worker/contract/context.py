@@ -67,6 +67,19 @@ class ContextWished(msgspec.Struct, frozen=True, kw_only=True):
     muted: bool
 
 
+def start(
+    projects: tuple[str, ...], *, platform_source: str | None = None, everything: bool = False, coloured: bool = False
+) -> Call[str]:
+    """What a session of these projects is given when it starts, as text; the last is the one that starts."""
+    wanted = {
+        "projects": ",".join(projects),
+        "platformSource": platform_source or "",
+        "full": "true" if everything else "",
+        "colors": "true" if coloured else "",
+    }
+    return Call("GET", calls.CONTEXT_INJECT, str, tuple((name, value) for name, value in wanted.items() if value))
+
+
 def plan(project: str) -> Call[ContextPlan]:
     """What the next session of a project would be given. Errors: ``NotFound`` from a worker that does not tell."""
     return Call("GET", calls.CONTEXT_ROWS, ContextPlan, (("project", project),))
