@@ -2,6 +2,8 @@
 
 from textual.message import Message
 
+from tui.state.facts import Fact
+
 
 class Wanted(Message):
     """An action of the keymap, asked for in a place."""
@@ -46,3 +48,11 @@ class Viewed(Message):
         super().__init__()
         self.first = first
         self.last = last
+
+
+class Known(Message):
+    """What a person did in a widget, as the fact that it is."""
+
+    def __init__(self, fact: Fact) -> None:
+        super().__init__()
+        self.fact = fact

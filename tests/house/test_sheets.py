@@ -13,7 +13,7 @@ import tui.screens
 import tui.widgets
 from tui import styles
 
-_NO_LOOK = {"drawn", "paint", "paper", "themes"}
+_NO_LOOK = {"drawn", "paint", "paper", "survey", "themes"}
 
 
 def _classes(package: str, module: str) -> set[str]:

@@ -39,6 +39,10 @@ class Copying:
         """All of their text."""
         self._desk.background("copy", self._texts, tuple(entries))
 
+    def plain(self, text: str, what: str) -> None:
+        """A text that is there already. what: it is, for the word about it."""
+        self._desk.background("copy", self._put, safe(text) + "\n", what)
+
     async def _texts(self, entries: tuple[Entry, ...]) -> None:
         read: list[Record] = []
         failed = ""

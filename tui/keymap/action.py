@@ -39,4 +39,5 @@ _SHOWN = {
     "left": "Left", "right": "Right", "pageup": "PgUp", "pagedown": "PgDn", "home": "Home", "end": "End",
     "space": "Space", "f1": "F1", "left_square_bracket": "[", "right_square_bracket": "]", "plus": "+",
     "equals_sign": "=", "colon": ":", "less_than_sign": "<", "greater_than_sign": ">", "minus": "-",
+    "dollar_sign": "$", "exclamation_mark": "!",
 }  # fmt: skip

@@ -2,5 +2,8 @@
 
 BOX, LIST, PREVIEW, RECORD, GUIDE = "box", "list", "preview", "record", "guide"
 SHEET, FILTERS, BASKET, PALETTE = "sheet", "filters", "basket", "palette"
-PAGES = (LIST, PREVIEW, RECORD, GUIDE, SHEET, FILTERS, BASKET)
+COSTS, SESSIONS, NEXT_START, HEALTH = "costs", "sessions", "next_start", "health"
+SURVEYS = (COSTS, SESSIONS, NEXT_START, HEALTH)
+"""The memory as a whole, a screen each."""
+PAGES = (LIST, PREVIEW, RECORD, GUIDE, SHEET, FILTERS, BASKET, *SURVEYS)
 """Where there are lines to go up and down."""

@@ -1,9 +1,10 @@
 """Pure: why an action can do nothing now, in words; empty where it can."""
 
+from tui.state import survey_reasons
 from tui.state.chips import chips
 from tui.state.model import Link, View, ViewState
 
-CHANGING = frozenset(("demo",))
+CHANGING = frozenset(("demo", "index_rest", "index_mend", "pin", "mute"))
 """Actions that write to a memory, this or another."""
 
 
@@ -32,7 +33,7 @@ def why_not(state: ViewState, action: str) -> str:
             return "no record to take the project from"
         case "refresh" if state.link is Link.STARTING:
             return "the worker is being started"
-    return ""
+    return survey_reasons.why_not(state, action)
 
 
 def _in_time(state: ViewState) -> bool:

@@ -9,20 +9,19 @@ from tui.state.model import ViewState
 from tui.widgets.paint import Line, Piece, components
 
 
-class EmptyNote(Line):
-    """A few lines, in the middle of the room there is."""
+class Note(Line):
+    """A few lines, in the middle of the room there is. Of those in role ``key``, two blanks end the keys."""
 
-    PREFIX = "empty-note"
-    COMPONENT_CLASSES: ClassVar[set[str]] = components("empty-note", "strong", "path", "key", "letter")
+    PREFIX = "note"
+    COMPONENT_CLASSES: ClassVar[set[str]] = components("note", "strong", "path", "key", "letter")
 
-    def __init__(self, glyphs: Glyphs, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
         super().__init__(id=id)
-        self._glyphs = glyphs
         self._note: words.Note = []
 
-    def show(self, state: ViewState, *, typing: bool) -> None:
-        """Show why this state has no rows."""
-        self._note = words.note(state, self._glyphs, typing=typing)
+    def write(self, note: words.Note) -> None:
+        """Show these lines."""
+        self._note = note
         self._update()
 
     @property
@@ -49,3 +48,15 @@ class EmptyNote(Line):
                     lines.append([pad, (role, line)])
         above = max((height - len(lines)) // 3, 0)
         self.draw([[] for _ in range(above)] + lines)
+
+
+class EmptyNote(Note):
+    """Of the list of the workspace."""
+
+    def __init__(self, glyphs: Glyphs, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
+        super().__init__(id=id)
+        self._glyphs = glyphs
+
+    def show(self, state: ViewState, *, typing: bool) -> None:
+        """Show why this state has no rows."""
+        self.write(words.note(state, self._glyphs, typing=typing))

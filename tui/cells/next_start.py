@@ -1,0 +1,165 @@
+"""Pure: what the next session is given, row by row with its tokens and the reason; or the text itself."""
+
+from collections.abc import Iterator
+
+from tui.cells import fit
+from tui.cells.clean import one_line, safe
+from tui.cells.look import Look
+from tui.cells.marks import grouped, mark, read_badge
+from tui.cells.meter import bar
+from tui.state.model import Link, ViewState
+from tui.state.next_start import Preparing
+from worker.contract.context import ContextPlan, ContextRow
+
+Piece = tuple[str, str]
+Line = list[Piece]
+_TOKENS = 6
+_DENSITY = {"full": "full", "row": "row", "summary": "sum."}
+_SIGNS = {"new": "+", "gone": "-", "same": " "}
+
+
+def title(state: ViewState, room: int, lk: Look) -> list[Line]:
+    """Whose session, against what budget, and what changed."""
+    start, glyphs = state.next_start, lk.glyphs
+    name = one_line(start.project) if start.project is not None else "no project"
+    waiting = f"asking{glyphs.ellipsis}" if start.waiting else ""
+    first: Line = [("heading", " NEXT SESSION START  "), ("text", fit.cut(name, max(room - 22, 4), glyphs.ellipsis))]
+    taken = sum(fit.width(text) for _, text in first)
+    if waiting and taken + fit.width(waiting) + 2 <= room:
+        first += [("text", " " * (room - taken - fit.width(waiting) - 1)), ("quiet", waiting)]
+    plan = start.plan
+    if plan is None or start.silent:
+        return [first]
+    return [first, _budget(plan, room, lk), _changes(start, plan, room)]
+
+
+def _budget(plan: ContextPlan, room: int, lk: Look) -> Line:
+    limit = plan.budget_tokens
+    if not limit:
+        return [("text", " "), ("figure", grouped(plan.used_tokens)), ("quiet", " tokens, without a limit")]
+    over = plan.used_tokens > limit
+    said = f" of {grouped(limit)} tokens  "
+    cells = max(min(room - 40, 24), 6)
+    drawn = bar(plan.used_tokens, limit, cells, lk.glyphs)
+    left = f"  {grouped(plan.used_tokens - limit)} too many" if over else f"  {grouped(limit - plan.used_tokens)} left"
+    figure = grouped(plan.used_tokens)
+    taken = 1 + len(figure) + len(said) + cells
+    role = "over" if over else "bar"
+    return [
+        ("text", " "), ("over" if over else "figure", figure), ("quiet", said), (role, drawn),
+        ("quiet", fit.cut(left, max(room - taken, 0))),
+    ]  # fmt: skip
+
+
+def _changes(start: Preparing, plan: ContextPlan, room: int) -> Line:
+    kept = sum(row.kept for row in plan.rows)
+    said = f" {kept} given, {len(plan.rows) - kept + plan.left_out} not"
+    if plan.changed_new or plan.changed_gone:
+        said += f"; since the last session +{plan.changed_new} -{plan.changed_gone}"
+    else:
+        said += "; the same as the last session"
+    shown = " (only changes shown)" if start.changed else ""
+    return [("quiet", fit.cut(said + shown, room))]
+
+
+def lines(state: ViewState, room: int, lk: Look) -> tuple[list[Line], list[tuple[int, ContextRow]]]:
+    """The page, and which of its lines stand for which row."""
+    start = state.next_start
+    said = _nothing(state, lk)
+    if said:
+        return [line for text in said for line in _told(text, room)], []
+    assert start.plan is not None
+    if start.raw:
+        return [
+            [("text", f" {text}")] for line in safe(start.plan.text).split("\n") for text in fit.wrap(line, room - 2)
+        ], []
+    out: list[Line] = []
+    picks: list[tuple[int, ContextRow]] = []
+    kept_before: bool | None = None
+    for row in start.rows:
+        if row.kept is not kept_before:
+            if out:
+                out.append([])
+            name = "  Given, in this order" if row.kept else "  Not given"
+            out.append([("group", fit.left(name, max(room - 2, 4)))])
+            kept_before = row.kept
+        picks.append((len(out), row))
+        out += _row(row, room, lk)
+    if start.plan.left_out and not start.changed:
+        more = f"  {grouped(start.plan.left_out)} more were thought of and not given"
+        out += [[], [("quiet", fit.cut(more, room, lk.glyphs.ellipsis))]]
+    return out, picks
+
+
+def _row(row: ContextRow, room: int, lk: Look) -> list[Line]:
+    """One line where there is room for the reason too, else two."""
+    glyphs = lk.glyphs
+    known = mark(row.type, glyphs)
+    key = fit.right(one_line(row.key), 6, glyphs.ellipsis) + " " if room >= 44 else ""
+    sign = "P" if row.pinned else "M" if row.muted else " "
+    density = fit.left(_DENSITY[row.density], 5) if room >= 64 else ""
+    reason = one_line(row.reason)
+    beside = max(min(fit.width(reason), (room - 30) // 2 - 6, 40), 0) if room >= 76 else 0
+    free = max(room - 6 - len(key) - len(density) - _TOKENS - 1 - (beside + 2 if beside else 0), 6)
+    strong = "text" if row.kept else "quiet"
+    line: Line = [
+        ("chosen" if row.change == "new" else "match" if row.change == "gone" else "text", f" {_SIGNS[row.change]}"),
+        ("chosen", sign), ("text", " "), ("quiet", key), (known.role, f"{known.letter} "),
+        (strong, fit.left(one_line(row.title) or "untitled", free, glyphs.ellipsis)),
+        ("figure", fit.right(read_badge(row.read_tokens), _TOKENS) + " "), ("quiet", density),
+    ]  # fmt: skip
+    if beside:
+        return [[*line, ("quiet", f" {fit.cut(reason, beside + 1, glyphs.ellipsis)}")]]
+    if not reason:
+        return [line]
+    indent = 5 + len(key)
+    return [line, [("quiet", fit.cut(f"{' ' * indent}{reason}", room, glyphs.ellipsis))]]
+
+
+def _nothing(state: ViewState, lk: Look) -> list[str]:
+    start = state.next_start
+    if start.project is None:
+        return [
+            "It is not clear whose session: no project is chosen.",
+            "",
+            "q  goes back to the list, where s or : chooses a project",
+        ]
+    if start.silent:
+        return [
+            "This worker does not tell yet what it will give.",
+            "",
+            "The next session is given what the worker chooses; a newer worker shows it here, row by row.",
+            "",
+            "R  asks again",
+        ]
+    if start.failed and start.plan is None:
+        return [f"What it is given cannot be told now: {one_line(start.failed)}", "", "R  asks again"]
+    if start.plan is None:
+        if state.link in (Link.FAILED, Link.LOST):
+            return ["There is no worker to ask.", "", "R  tries again"]
+        return [f"asking the worker{lk.glyphs.ellipsis}"]
+    if start.raw:
+        return (
+            []
+            if start.plan.text.strip()
+            else ["The text is empty: the session is given nothing.", "", "r  shows the rows"]
+        )
+    if start.rows:
+        return []
+    if start.changed and start.plan.rows:
+        return ["Nothing differs from the last session.", "", "D  shows everything"]
+    return [
+        f"Nothing is remembered of {one_line(start.project)} yet, so its next session is given nothing.",
+        "",
+        "q  goes back",
+    ]
+
+
+def _told(text: str, room: int) -> Iterator[Line]:
+    key, gap, rest = text.partition("  ")
+    if gap and len(key) == 1:
+        for number, part in enumerate(fit.wrap(rest, room - 5)):
+            yield [("text", "  "), ("chosen", key if not number else " "), ("text", f"  {part}")]
+        return
+    for part in fit.wrap(text, room - 2) if text else [""]:
+        yield [("text", f"  {part}")]

@@ -1,0 +1,59 @@
+"""Pure: (action, label) of what is worth a key on the screens of the whole memory, the most wanted first."""
+
+from tui.keymap.places import COSTS, HEALTH, NEXT_START, SESSIONS
+from tui.state.costs import WINDOWS, Part
+from tui.state.model import Link, ViewState
+from tui.state.session_tree import EntryNode, ProjectNode, SessionNode
+from worker.contract.index import IndexState
+
+Keys = list[tuple[str, str]]
+
+
+def wanted(place: str, state: ViewState) -> Keys:
+    """The keys of a place."""
+    out = ("close" if place == COSTS else "back", "close")
+    again = "plan_again" if place == NEXT_START else "again"
+    if state.link in (Link.FAILED, Link.LOST):
+        return [(again, "try again"), ("guide", "keys"), out]
+    of = {COSTS: _costs, SESSIONS: _sessions, NEXT_START: _next_start, HEALTH: _health}[place](state)
+    return [*of, ("guide", "keys"), out]
+
+
+def _costs(state: ViewState) -> Keys:
+    zoom = [("zoom_out", "out")] if state.costs.part != Part() else []
+    time = [("more_time", "longer")] if state.costs.window is not WINDOWS[-1] else []
+    less = [("less_time", "shorter")] if state.costs.window is not WINDOWS[0] else []
+    return [("zoom_in", "into it"), *zoom, *time, *less, ("group", "next group"), ("down", "down"), ("again", "anew")]
+
+
+def _sessions(state: ViewState) -> Keys:
+    match state.sessions.node:
+        case ProjectNode(open=open_now) | SessionNode(open=open_now):
+            return [
+                ("unfold", "shut" if open_now else "unfold"),
+                ("visit", "its records"),
+                ("down", "down"),
+                ("up", "up"),
+            ]
+        case EntryNode():
+            return [("visit", "go to it"), ("fold", "out"), ("down", "down"), ("up", "up")]
+    return [("again", "ask again")]
+
+
+def _next_start(state: ViewState) -> Keys:
+    start = state.next_start
+    if start.plan is None:
+        return [("plan_again", "ask again")]
+    if start.raw:
+        return [("raw", "rows"), ("copy_start", "copy"), ("page_down", "page")]
+    shown = "everything" if start.changed else "changes"
+    return [("pin", "pin"), ("mute", "mute"), ("raw", "raw text"), ("changes", shown), ("copy_start", "copy")]
+
+
+def _health(state: ViewState) -> Keys:
+    overview = state.health.overview
+    keys = [("again", "ask again"), ("page_down", "page")]
+    if overview is None or overview.index.state is IndexState.OFF:
+        return keys
+    rest = "index goes on" if overview.index.state is IndexState.PAUSED else "pause index"
+    return [*keys, ("index_rest", rest), ("index_mend", "mend index")]

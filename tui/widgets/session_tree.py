@@ -1,0 +1,179 @@
+"""Projects, sessions and records as rows that open: any number of them, painted line by line."""
+
+from typing import ClassVar
+
+from textual import events
+from textual.geometry import Region, Size
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from tui import messages
+from tui.cells import session_row
+from tui.cells.look import Look
+from tui.cells.marks import ROLES
+from tui.keymap import places
+from tui.state.model import ViewState
+from tui.state.session_tree import EntryNode, Seen, SessionNode, Stepped, Tree
+from tui.widgets.paint import Acts, Line, Painter, Piece, bindings, components
+from tui.widgets.paper import Paper
+
+
+class SessionTree(ScrollView, Acts, Painter, can_focus=True):
+    """Rows of the state; keys ask for moves, the state says where the cursor is."""
+
+    PLACE = places.SESSIONS
+    PREFIX = "session-tree"
+    BINDINGS = bindings(places.SESSIONS)
+    COMPONENT_CLASSES: ClassVar[set[str]] = components(
+        "session-tree", "cursor", "mark", *(role for role in session_row.ROLES if role != "text"), *ROLES
+    )
+
+    def __init__(self, look: Look, state: ViewState, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
+        super().__init__(id=id)
+        self._look = look
+        self._tree = state.sessions
+
+    def show(self, state: ViewState) -> None:
+        """Show this state, painting only what it changed."""
+        before, self._tree = self._tree, state.sessions
+        if before is self._tree:
+            return
+        if _same_rows(before, self._tree):
+            if before.cursor != self._tree.cursor:
+                self._repaint(before.cursor)
+                self._repaint(self._tree.cursor)
+                self._keep_in_sight()
+            return
+        self.virtual_size = Size(self.size.width, self._tree.total)
+        self.refresh()
+        self._keep_in_sight()
+        self.call_after_refresh(self._tell_seen)
+
+    def render_line(self, y: int) -> Strip:
+        """One line on the screen."""
+        number = y + int(self.scroll_offset.y)
+        room = self.scrollable_content_region.width
+        node = self._tree.at(number) if number < self._tree.total else None
+        if node is None:
+            return self.paint((), room)
+        here = number == self._tree.cursor
+        under = self.get_component_rich_style("session-tree--cursor", partial=True) if here else None
+        return self.paint(session_row.row(self._tree, node, room, self._look, here=here), room, under)
+
+    def do_down(self) -> None:
+        """One down."""
+        self.post_message(messages.Known(Stepped(by=1)))
+
+    def do_up(self) -> None:
+        """One up."""
+        self.post_message(messages.Known(Stepped(by=-1)))
+
+    def do_page_down(self) -> None:
+        """A screenful down."""
+        self.post_message(messages.Known(Stepped(by=max(self.size.height - 1, 1))))
+
+    def do_page_up(self) -> None:
+        """A screenful up."""
+        self.post_message(messages.Known(Stepped(by=-max(self.size.height - 1, 1))))
+
+    def do_top(self) -> None:
+        """To the first row."""
+        self.post_message(messages.Known(Stepped(to=0)))
+
+    def do_bottom(self) -> None:
+        """To the last row."""
+        self.post_message(messages.Known(Stepped(to=-1)))
+
+    def on_click(self, event: events.Click) -> None:
+        """The clicked row; twice opens or shuts it."""
+        number = event.y + int(self.scroll_offset.y)
+        if number < self._tree.total:
+            self.post_message(messages.Known(Stepped(to=number)))
+            if event.chain == 2:
+                self.post_message(messages.Wanted("unfold", self.PLACE))
+
+    def on_resize(self) -> None:
+        """Other rows are on the screen."""
+        self.virtual_size = Size(self.size.width, self._tree.total)
+        self._keep_in_sight()
+        self.call_after_refresh(self._tell_seen)
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """Other rows are on the screen."""
+        super().watch_scroll_y(old_value, new_value)
+        if round(old_value) != round(new_value):
+            self._tell_seen()
+
+    def notify_style_update(self) -> None:
+        """Colours changed: paint anew."""
+        super().notify_style_update()
+        self.refresh()
+
+    def _repaint(self, row: int) -> None:
+        self.refresh(Region(0, row - int(self.scroll_offset.y), self.scrollable_content_region.width, 1))
+
+    def _keep_in_sight(self) -> None:
+        row, height, top = self._tree.cursor, max(self.size.height, 1), int(self.scroll_offset.y)
+        if row < top:
+            top = 0 if row <= 1 else row
+        elif row >= top + height:
+            top = row - height + 1
+        top = max(0, min(top, self._tree.total - height))
+        if top != self.scroll_offset.y:
+            self.scroll_to(y=top, animate=False, force=True, immediate=True)
+
+    def _tell_seen(self) -> None:
+        first = int(self.scroll_offset.y)
+        if (first, first + self.size.height) != self._tree.viewed:
+            self.post_message(messages.Known(Seen(first, first + self.size.height)))
+
+
+class TreeHead(Line):
+    """What the columns of the tree are."""
+
+    PREFIX = "tree-head"
+    COMPONENT_CLASSES: ClassVar[set[str]] = components("tree-head", "head")
+
+    def on_resize(self) -> None:
+        """Other columns."""
+        self.draw([session_row.head(self.size.width)])
+
+
+class SessionView(Paper, can_focus=False):
+    """What the row under the cursor is, in full."""
+
+    PLACE = places.SESSIONS
+    PREFIX = "session-view"
+    COMPONENT_CLASSES: ClassVar[set[str]] = components("session-view", "heading", "group", "quiet", *ROLES)
+
+    def __init__(self, look: Look, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
+        super().__init__(id=id)
+        self._look = look
+        self._tree = Tree()
+        self._of: object = None
+
+    def show(self, state: ViewState) -> None:
+        """Show what the cursor is on."""
+        self._tree = state.sessions
+        self._lay_out()
+
+    def on_resize(self) -> None:
+        """Lines break elsewhere."""
+        self._lay_out()
+
+    def _lay_out(self) -> None:
+        if not self.size.width:
+            return
+        node = self._tree.node
+        lines: list[list[Piece]] = session_row.preview(node, self.room, self._look)
+        if lines == self._lines:
+            return
+        self.write(lines)
+        of = node.session.id if isinstance(node, EntryNode) else node.index if isinstance(node, SessionNode) else None
+        if of != self._of:
+            self._of = of
+            self.scroll_to(y=0, animate=False, force=True, immediate=True)
+
+
+def _same_rows(before: Tree, tree: Tree) -> bool:
+    return before.projects is tree.projects and before.branches is tree.branches
