@@ -19,13 +19,18 @@ from tui.clipboard import Clipboard
 from tui.deeds.asking import Asking
 from tui.deeds.commanding import Commanding
 from tui.deeds.copying import Copying
+from tui.deeds.costing import Costing
 from tui.deeds.filtering import Filtering
 from tui.deeds.going import Going
 from tui.deeds.keeping import Keeping
 from tui.deeds.linking import Linking
 from tui.deeds.marking import Marking
+from tui.deeds.minding import Minding
+from tui.deeds.preparing import Preparing
+from tui.deeds.surveying import Surveying
 from tui.deeds.table import gathered
 from tui.deeds.travelling import Travelling
+from tui.deeds.unfolding import Unfolding
 from tui.gateway.front import Gateway
 from tui.keymap import places, table
 from tui.screens import themes
@@ -75,12 +80,19 @@ class MemoryApp(App[None]):
         self.asking = Asking(self, open_gateway(settings))
         self.linking = Linking(self, self.asking, settings, open_gateway)
         travelling = Travelling(self, self.asking)
+        copying = Copying(self, self.asking, Clipboard(environ or {}, self._write))
+        self.surveying = Surveying(self, self.asking, self.linking)
         self._deeds = gathered(
             self.linking,
             travelling,
             Going(self, self.asking, travelling),
             Filtering(self),
-            Marking(self, Copying(self, self.asking, Clipboard(environ or {}, self._write))),
+            Marking(self, copying),
+            self.surveying,
+            Costing(self, self.surveying),
+            Unfolding(self, self.asking, self.surveying),
+            Preparing(self, self.asking, copying),
+            Minding(self, self.asking),
             Commanding(self, self.asking),
         )
         self._wanted_theme = ""
@@ -177,6 +189,7 @@ class MemoryApp(App[None]):
             if isinstance(screen, DrawnScreen):
                 screen.show(state)
         self.asking.changed(before, state)
+        self.surveying.changed(before, state)
         if state.demo is self._settings.demo:
             self.keeping.changed(state)
 
@@ -235,6 +248,10 @@ class MemoryApp(App[None]):
     def on_viewed(self, message: messages.Viewed) -> None:
         """Other rows on the screen."""
         self.tell(facts.Viewed(message.first, message.last))
+
+    def on_known(self, message: messages.Known) -> None:
+        """What a person did in a widget."""
+        self.tell(message.fact)
 
     def on_told(self, message: messages.Told) -> None:
         """A word about what a widget did."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
+from tests.tui.surveys import Surveyed
 from worker.contract import calls
 from worker.contract.errors import NotFound
 from worker.contract.query import parse
@@ -146,6 +147,7 @@ class Memory:
 
     def __post_init__(self) -> None:
         self._sort()
+        self.surveyed = Surveyed(lambda: [entry_of(record) for record in self.records], NOW_MS)
 
     def add(self, *records: Record) -> None:
         """More records."""
@@ -179,7 +181,8 @@ class Memory:
                 return Projects(projects=tuple(names), sources=(), projectsBySource={})
             case calls.TIMELINE:
                 return self._timeline(params)
-        return self._record(path)
+        known = self.surveyed.answer(path, params)
+        return known if known is not None else self._record(path)
 
     def _stats(self) -> Stats:
         kinds = [key_of(record).kind for record in self.records]

@@ -45,7 +45,7 @@ class FakeClient:
 
     async def send(self, call: Call[T]) -> T:
         """The answer, through the wire form."""
-        params = dict(call.params)
+        params = dict(call.params) | ({"body": call.body.decode()} if call.body is not None else {})
         answer = None if self.failure else self.memory.answer(call.path, params)
         late = call.path == calls.SEARCH and "mode" not in params and params.get("query") and "phase two" in self.hold
         if (gate := self.hold.get("phase two" if late else params.get("query", ""))) is not None:

@@ -10,6 +10,7 @@ from tui.screens.filters import FilterScreen
 from tui.screens.guide import GuideScreen
 from tui.screens.record import RecordScreen
 from tui.screens.score import ScoreScreen
+from tui.screens.survey import SurveyScreen
 from tui.screens.workspace import Workspace
 from tui.state import reading
 from tui.state.basket import SpanBegun
@@ -99,4 +100,6 @@ class Going:
             self._desk.tell(ChoosingBegun(False))
         elif isinstance(self._desk.screen, RecordScreen):
             self._desk.tell(reading.Ended())
+        elif isinstance(self._desk.screen, SurveyScreen):
+            self._desk.tell(self._desk.screen.OVER)
         self._desk.take_down()

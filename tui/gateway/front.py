@@ -8,6 +8,7 @@ from tui.gateway.line import Client, FileReader, Line
 from tui.gateway.lists import Lists
 from tui.gateway.memory import Memory
 from tui.gateway.records import Records
+from tui.gateway.surveys import Surveys
 from tui.state import facts
 from tui.state.facts import Fact
 from worker.contract import launch, reader
@@ -50,6 +51,7 @@ class Gateway:
         self.lists = Lists(self._line)
         self.records = Records(self._line)
         self.memory = Memory(self._line)
+        self.surveys = Surveys(self._line)
 
     @property
     def ready(self) -> bool:

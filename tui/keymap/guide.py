@@ -33,6 +33,28 @@ GROUPS = (
         ),
     ),
     (
+        "The memory as a whole",
+        (
+            ("costs",),
+            ("zoom_in", "zoom_out"),
+            ("less_time", "more_time"),
+            ("group",),
+            ("close",),
+            ("sessions",),
+            ("unfold", "fold"),
+            ("visit",),
+            ("next_start",),
+            ("pin", "mute"),
+            ("raw",),
+            ("changes",),
+            ("copy_start",),
+            ("plan_again",),
+            ("health",),
+            ("index_rest", "index_mend"),
+            ("again",),
+        ),
+    ),
+    (
         "Rest",
         (
             ("refresh",),

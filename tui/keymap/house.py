@@ -1,7 +1,21 @@
 """Pure: What is worth a key everywhere: panes, commands, help, the way out."""
 
 from tui.keymap.action import Action
-from tui.keymap.places import BASKET, BOX, FILTERS, GUIDE, LIST, PALETTE, PREVIEW, RECORD, SHEET
+from tui.keymap.places import (
+    BASKET,
+    BOX,
+    FILTERS,
+    GUIDE,
+    HEALTH,
+    LIST,
+    NEXT_START,
+    PALETTE,
+    PREVIEW,
+    RECORD,
+    SESSIONS,
+    SHEET,
+    SURVEYS,
+)
 
 ACTIONS = (
     Action("refresh", ("r",), (LIST, PREVIEW, RECORD), "refresh", "bring in what is new; after a failure, try again"),
@@ -13,7 +27,7 @@ ACTIONS = (
     Action(
         "palette",
         ("colon",),
-        (LIST, PREVIEW, RECORD, BASKET, FILTERS),
+        (LIST, PREVIEW, RECORD, BASKET, FILTERS, *SURVEYS),
         "commands",
         "commands, projects, themes by name",
     ),
@@ -22,11 +36,11 @@ ACTIONS = (
     Action("last_item", ("up",), (PALETTE,), "up", "the one before"),
     Action("leave", ("escape", "tab"), (PALETTE,), "close", "close the commands"),
     Action("theme", ("T",), (LIST, PREVIEW), "light or dark", "dark or light colours"),
-    Action("guide", ("question_mark", "f1"), (LIST, PREVIEW, RECORD, BASKET, FILTERS), "keys", "this help"),
+    Action("guide", ("question_mark", "f1"), (LIST, PREVIEW, RECORD, BASKET, FILTERS, *SURVEYS), "keys", "this help"),
     Action(
         "back",
         ("q", "escape", "backspace"),
-        (PREVIEW, RECORD, GUIDE, SHEET, FILTERS, BASKET),
+        (PREVIEW, RECORD, GUIDE, SHEET, FILTERS, BASKET, SESSIONS, NEXT_START, HEALTH),
         "back",
         "close this; from the preview, to the list",
     ),

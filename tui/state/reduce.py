@@ -57,7 +57,8 @@ def _surveyed(state: ViewState, fact: SurveyFact) -> ViewState:
     if isinstance(fact, costs.CostFact):
         return replace(state, costs=costs.after(state.costs, fact))
     if isinstance(fact, session_tree.TreeFact):
-        return replace(state, sessions=session_tree.after(state.sessions, fact))
+        notice = "" if isinstance(fact, session_tree.Stepped) else state.notice
+        return replace(state, sessions=session_tree.after(state.sessions, fact), notice=notice)
     if isinstance(fact, next_start.StartFact):
         return replace(state, next_start=next_start.after(state.next_start, fact))
     if isinstance(fact, health.HealthFact):
