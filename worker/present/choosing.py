@@ -5,6 +5,7 @@ gives the same and more, never something else.
 """
 
 import enum
+import math
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
@@ -115,7 +116,7 @@ def _began(summaries: Sequence[Summary]) -> dict[int, int]:
 def _offers(observations: Sequence[Observation], pinned: Collection[int], muted: Collection[int]) -> Iterator[Offer]:
     active = _active_files(observations)
     superseded = _superseded(observations)
-    seen: list[tuple[frozenset[str], int]] = []
+    seen = _Titles()
     place = 0
     for record in observations:
         words = _words(record.title or record.narrative or "")
@@ -124,15 +125,15 @@ def _offers(observations: Sequence[Observation], pinned: Collection[int], muted:
             continue
         if record.id in pinned:
             yield Offer(record, ("pinned",), pinned=True)
-            seen.append((words, record.id))
+            seen.add(words, record.id)
             continue
-        like = next((other for known, other in seen if _alike(words, known)), None)
+        like = seen.like(words)
         if record.id in superseded:
             yield Offer(record, (), dropped=f"superseded by #{superseded[record.id]}")
         elif like is not None:
             yield Offer(record, (), dropped=f"much like #{like}")
         else:
-            seen.append((words, record.id))
+            seen.add(words, record.id)
             yield _valued(record, place, active)
             place += not record.agent_id
 
@@ -243,7 +244,27 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(f"{word}:{count}" for word, count in Counter(_WORD.findall(text.lower())).items())
 
 
+class _Titles:
+    """The words of titles. Two that are alike have one of their alphabetically first words in common, since all but a
+    few of both are shared; so only a few are compared."""
+
+    def __init__(self) -> None:
+        self._by_first: dict[str, list[tuple[frozenset[str], int]]] = {}
+
+    def add(self, words: frozenset[str], number: int) -> None:
+        """The words of a record's title."""
+        for word in _first(words):
+            self._by_first.setdefault(word, []).append((words, number))
+
+    def like(self, words: frozenset[str]) -> int | None:
+        """The newest record with a title like this."""
+        known = (each for word in _first(words) for each in self._by_first.get(word, ()))
+        return max((number for other, number in known if _alike(words, other)), default=None)
+
+
+def _first(words: frozenset[str]) -> list[str]:
+    return sorted(words)[: len(words) - math.ceil(_ALIKE * len(words)) + 1]
+
+
 def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
-    if not one or not other:
-        return False
     return len(one & other) >= _ALIKE * len(one | other)

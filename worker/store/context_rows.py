@@ -63,7 +63,8 @@ def look(connection: sqlite3.Connection, wanted: Wanted) -> Looked:
         marks = placeholders(sorted(wishes.pinned))
         sql = f"SELECT d.docid FROM py_docs d WHERE {observed} AND d.docid IN ({marks})"
         numbers |= {row[0] for row in connection.execute(sql, (*values, *sorted(wishes.pinned)))}
-    total = connection.execute(f"SELECT count(*) {source}", (*values, *more)).fetchone()[0]
+    counted = f"SELECT count(*) FROM py_docs d WHERE {observed}{narrowed}"
+    total = connection.execute(counted, (*values, *more)).fetchone()[0]
     sql = f"SELECT d.docid FROM py_docs d WHERE {where} AND d.kind = {_SUMMARY} {newest}"
     summaries = [row[0] for row in connection.execute(sql, (*values, wanted.summaries))]
     found = records.by_keys(connection, [search_index.key(number) for number in (*numbers, *summaries)])
