@@ -30,6 +30,10 @@ def test_demo_memory_lies_beside_its_loader(names: list[str]) -> None:
     assert demo and demo <= set(names)
 
 
+def test_viewer_lies_in_the_worker(names: list[str]) -> None:
+    assert "worker/viewer/index.html" in names
+
+
 def test_all_modules_and_nothing_else_of_the_repository(names: list[str]) -> None:
     modules = {file.as_posix() for folder in ("worker", "tui", "mcp_bridge") for file in files(folder, "*.py")}
     assert modules <= set(names)

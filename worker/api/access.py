@@ -55,6 +55,8 @@ class Access:
         """Why a request is not let in; None lets it in. local: whether it names this machine as its host."""
         reads = method in _READING
         changes = not reads and not (method == "POST" and path in self.reading)
+        if path in calls.VIEWERS and reads:
+            return None  # the page is the same for everybody, and asks for the token itself
         if not self.wanted or rights is Rights.ALL:
             return Conflict("this worker only reads the file, and changes nothing") if self.frozen and changes else None
         if path in _OPEN and reads and local and is_of_this_machine(client, headers):

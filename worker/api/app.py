@@ -32,6 +32,7 @@ from worker.api.routes import (
     timeline,
     tool_uses,
     transfer,
+    viewer,
     writing,
 )
 from worker.api.services import Services
@@ -40,6 +41,7 @@ from worker.contract.errors import MemError
 _TOPICS = (
     search, timeline, batches, records, sessions, context, prompting, costs, curation, writing, transfer, tool_uses,
     status, overview, settings, logs, index, integrations, admin, stream,
+    viewer,
 )  # fmt: skip
 
 

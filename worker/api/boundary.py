@@ -56,7 +56,7 @@ class Boundary:
         named = _name(headers.get("host", "")) in self._hosts
         if not named and not self._access.wanted:
             return response_for(Forbidden("this host name is not served here", field="Host"))
-        if origin is not None and not _is_local(origin):
+        if origin is not None and not _is_local(origin) and not _is_own(origin, headers.get("host", "")):
             return response_for(Forbidden("CORS not allowed", field="Origin"))
         if scope["method"] == "OPTIONS" and origin is not None:
             return None  # a preflight carries no token, and is told nothing
@@ -143,6 +143,19 @@ def _name(host: str) -> str:
         return (urlsplit(f"//{host}").hostname or "").lower()
     except ValueError:
         return ""
+
+
+def _is_own(origin: str, host: str) -> bool:
+    """Whether it is a page of ours under the name it was called by. Which names are served is decided before.
+
+    By https it comes through a proxy; under a local name that would be another program's page.
+    """
+    try:
+        parts = urlsplit(origin)
+        named = parts.hostname is not None and parts.hostname not in _LOCAL
+        return named and parts.scheme in ("http", "https") and parts.netloc.lower() == host.lower()
+    except ValueError:
+        return False
 
 
 def _is_local(origin: str) -> bool:

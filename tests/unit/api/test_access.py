@@ -46,11 +46,19 @@ def test_no_token_of_ours_is_no_token_to_guess() -> None:
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD", "POST", "DELETE", "PUT"])
-@pytest.mark.parametrize("path", [calls.SEARCH, calls.STREAM, calls.SAVE, calls.SHUTDOWN, "/nowhere", "/"])
+@pytest.mark.parametrize("path", [calls.SEARCH, calls.STREAM, calls.SAVE, calls.SHUTDOWN, "/nowhere"])
 def test_every_request_must_carry_it(method: str, path: str) -> None:
     """R160."""
     assert code(method, path) == "unauthorized"
     assert code(method, path, authorization="Bearer tok-all") is None
+
+
+@pytest.mark.parametrize("path", sorted(calls.VIEWERS))
+def test_viewer_asks_for_the_token_itself(path: str) -> None:
+    """The page holds nothing of the memory; everything that it then asks for wants the token."""
+    assert code("GET", path) is None and code("HEAD", path) is None
+    assert code("GET", path, client="10.0.0.7", local=False) is None
+    assert code("POST", path) == code("GET", f"{path}x") == "unauthorized"
 
 
 @pytest.mark.parametrize(

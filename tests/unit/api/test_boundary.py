@@ -36,7 +36,7 @@ async def asked(
 
     raw = [(name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()]
     await Boundary(application, bound, access)(
-        {"type": "http", "method": method, "headers": raw, "path": "/"}, receive, send
+        {"type": "http", "method": method, "headers": raw, "path": "/api/search"}, receive, send
     )
     return sent[0]["status"], {name.decode(): value.decode() for name, value in sent[0]["headers"]}
 
@@ -95,6 +95,39 @@ async def test_local_page_may_read(origin: str) -> None:
     status, headers = await ask("OPTIONS", host="localhost", origin=origin)
     assert (status, headers["access-control-allow-origin"]) == (204, origin)
     assert "POST" in headers["access-control-allow-methods"]
+
+
+OWN = Access("tok", "reads")
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+async def test_page_of_ours_may_post_under_the_name_it_was_called_by(scheme: str) -> None:
+    own = {"host": "10.0.0.7:37700", "origin": f"{scheme}://10.0.0.7:37700", "authorization": "Bearer tok"}
+    assert (await asked(own, "POST", access=OWN))[0] == 200
+    assert (await asked(own | {"authorization": ""}, "POST", access=OWN))[0] == 401
+    assert (await asked(own | {"authorization": "Bearer reads"}, "POST", access=OWN))[0] == 403
+
+
+@pytest.mark.parametrize(
+    "origin",
+    [
+        "http://10.0.0.7:37701",
+        "http://10.0.0.7",
+        "http://10.0.0.8:37700",
+        "ftp://10.0.0.7:37700",
+        "null",
+        "http://[",
+        "",
+    ],
+)
+async def test_page_of_another_may_not(origin: str) -> None:
+    asking = {"host": "10.0.0.7:37700", "authorization": "Bearer tok", "origin": origin}
+    assert (await asked(asking, "POST", access=OWN))[0] == 403
+
+
+async def test_without_a_token_a_name_of_its_own_helps_no_page() -> None:
+    """R156: to a page whose name was pointed at this machine, Host and Origin are the same too."""
+    assert (await ask("POST", host="evil.example:37700", origin="http://evil.example:37700"))[0] == 403
 
 
 async def test_preflight_from_a_foreign_host_is_refused() -> None:
