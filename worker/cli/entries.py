@@ -40,7 +40,7 @@ def with_hooks(settings: Mapping[str, Any], command: str) -> dict[str, Any]:
     for event, wanted in hook_groups(command).items():
         groups = _groups(hooks, event)
         there = wanted in groups
-        kept = [one for group in groups if (one := group if group == wanted else _without(group)) is not None]
+        kept = [one for group in groups for one in ([group] if group == wanted else _without(group))]
         hooks[event] = kept if there else [*kept, wanted]
     return {**settings, "hooks": hooks}
 
@@ -53,7 +53,7 @@ def without_hooks(settings: Mapping[str, Any]) -> dict[str, Any]:
     for event in list(hooks):
         if not isinstance(hooks[event], list):
             continue
-        kept = [one for group in hooks[event] if (one := _without(group)) is not None]
+        kept = [one for group in hooks[event] for one in _without(group)]
         if kept != hooks[event]:
             hooks[event] = kept
             if not kept:
@@ -129,14 +129,14 @@ def _servers(settings: Mapping[str, Any]) -> dict[str, Any]:
     return dict(servers)
 
 
-def _without(group: Any) -> Any:
-    """A group without our hooks; None if nothing else was in it."""
+def _without(group: Any) -> list[Any]:
+    """A group without our hooks; nothing if nothing else was in it."""
     if not isinstance(group, dict) or not isinstance(group.get("hooks"), list):
-        return group
+        return [group]
     kept = [hook for hook in group["hooks"] if not _is_ours(hook)]
     if len(kept) == len(group["hooks"]):
-        return group
-    return {**group, "hooks": kept} if kept else None
+        return [group]
+    return [{**group, "hooks": kept}] if kept else []
 
 
 def _is_ours(hook: object) -> bool:

@@ -1,0 +1,185 @@
+"""`install` and `uninstall` on real files, by the command itself."""
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from worker.cli import agents, config_file
+
+SETTINGS = """{
+    "$schema": "https://json.schemastore.org/claude-code-settings.json",
+    "model": "opus",
+    "hooks": {
+        "PostToolUse": [
+            {
+                "matcher": "Edit",
+                "hooks": [{"type": "command", "command": "prettier é"}]
+            }
+        ]
+    },
+    "zeta": 1.5,
+    "alpha": true
+}"""
+
+
+@dataclass
+class Home:
+    path: Path
+    environ: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def settings(self) -> Path:
+        return self.path / ".claude" / "settings.json"
+
+    @property
+    def servers(self) -> Path:
+        return self.path / ".claude.json"
+
+    def run(self, *words: str) -> subprocess.CompletedProcess[str]:
+        kept = {key: value for key, value in os.environ.items() if not key.startswith(("CLAUDE", "XDG_"))}
+        return subprocess.run(
+            (sys.executable, "-P", "-m", "worker.cli.main", *words), env=kept | {"HOME": str(self.path)} | self.environ,
+            cwd=self.path, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=30,
+        )  # fmt: skip
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    return Home(tmp_path)
+
+
+def backups(file: Path) -> list[Path]:
+    return sorted(file.parent.glob(f"{file.name}.claude-mem-backup-*"))
+
+
+def test_a_first_time_makes_both_files(home: Home) -> None:
+    done = home.run("install")
+    assert (done.returncode, done.stderr) == (0, "")
+    hooks = json.loads(home.settings.read_text())["hooks"]
+    assert set(hooks) == {"SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "SessionEnd"}
+    entry = json.loads(home.servers.read_text())["mcpServers"]["claude-mem"]
+    assert Path(entry["command"]).is_absolute() and entry["args"][-1] == "mcp"
+    assert str(home.settings) in done.stdout and str(home.servers) in done.stdout
+
+
+def test_the_command_that_is_written_runs_from_any_shell_and_folder(home: Home) -> None:
+    home.run("install")
+    command = json.loads(home.settings.read_text())["hooks"]["SessionEnd"][0]["hooks"][0]["command"]
+    said = json.dumps({"session_id": "s", "cwd": "/", "reason": "x"})
+    environ = {"HOME": str(home.path), "CLAUDE_MEM_INTERNAL": "1"}
+    done = subprocess.run(["/bin/sh", "-c", command], input=said, env=environ, cwd="/", capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "{}\n", "")
+
+
+def test_what_was_there_stays_in_its_order_and_form_and_a_copy_is_kept(home: Home) -> None:
+    home.settings.parent.mkdir()
+    home.settings.write_text(SETTINGS)
+    home.settings.chmod(0o640)
+    assert home.run("install").returncode == 0
+    text = home.settings.read_text()
+    after = json.loads(text)
+    assert list(after) == ["$schema", "model", "hooks", "zeta", "alpha"]
+    assert after["hooks"]["PostToolUse"][0] == json.loads(SETTINGS)["hooks"]["PostToolUse"][0]
+    assert text.startswith('{\n    "$schema"') and not text.endswith("\n") and "é" in text
+    assert home.settings.stat().st_mode & 0o777 == 0o640
+    (backup,) = backups(home.settings)
+    assert backup.read_text() == SETTINGS
+
+
+def test_a_second_time_changes_nothing(home: Home) -> None:
+    home.settings.parent.mkdir()
+    home.settings.write_text(SETTINGS)
+    home.run("install")
+    before = home.settings.read_bytes(), home.servers.read_bytes()
+    done = home.run("install")
+    assert done.returncode == 0 and "has our hooks" in done.stdout
+    assert (home.settings.read_bytes(), home.servers.read_bytes()) == before
+    assert len(backups(home.settings)) == 1
+
+
+def test_taking_out_leaves_what_was_before(home: Home) -> None:
+    home.settings.parent.mkdir()
+    home.settings.write_text(SETTINGS)
+    home.servers.write_text('{"numStartups": 7, "mcpServers": {"x": {"command": "y"}}}')
+    home.run("install")
+    assert home.run("uninstall").returncode == 0
+    assert json.loads(home.settings.read_text()) == json.loads(SETTINGS)
+    assert json.loads(home.servers.read_text()) == {"numStartups": 7, "mcpServers": {"x": {"command": "y"}}}
+    assert "has none of our hooks" in home.run("uninstall").stdout
+
+
+@pytest.mark.parametrize("content", ['{"a": 1,}', "[]", "// words\n{}", '{"hooks": []}'])
+def test_a_file_that_cannot_be_merged_into_is_left_alone_and_told(home: Home, content: str) -> None:
+    home.settings.parent.mkdir()
+    home.settings.write_text(content)
+    done = home.run("install")
+    assert done.returncode == 2 and str(home.settings) in done.stderr
+    assert home.settings.read_text() == content and backups(home.settings) == []
+
+
+def test_a_dry_run_writes_nothing(home: Home) -> None:
+    done = home.run("install", "--agent", "all", "--dry-run")
+    assert done.returncode == 0 and "would be put into" in done.stdout
+    assert list(home.path.rglob("*.json")) == []
+
+
+def test_scope_and_agent_choose_the_files(home: Home) -> None:
+    home.run("install", "--scope", "project")
+    assert (home.path / ".mcp.json").exists() and home.settings.exists() and not home.servers.exists()
+    home.run("install", "--agent", "claude-desktop")
+    desktop = home.path / ".config" / "Claude" / "claude_desktop_config.json"
+    assert list(json.loads(desktop.read_text())) == ["mcpServers"]
+
+
+def test_another_folder_for_the_agents_settings_is_respected(home: Home) -> None:
+    home.environ = {"CLAUDE_CONFIG_DIR": str(home.path / "cc")}
+    home.run("install")
+    assert (home.path / "cc" / "settings.json").exists() and (home.path / "cc" / ".claude.json").exists()
+    assert not home.settings.exists()
+
+
+def test_beside_the_originals_plugin_it_says_so_and_needs_a_yes(home: Home) -> None:
+    home.settings.parent.mkdir()
+    home.settings.write_text('{"enabledPlugins": {"claude-mem@thedotmack": true}}')
+    before = home.settings.read_text()
+    done = home.run("install")
+    assert done.returncode == 2 and "claude-mem@thedotmack" in done.stdout and "--yes" in done.stderr
+    assert home.settings.read_text() == before and not home.servers.exists()
+    assert home.run("install", "--yes").returncode == 0
+    assert json.loads(home.settings.read_text())["enabledPlugins"] == {"claude-mem@thedotmack": True}
+
+
+def test_a_link_stays_a_link(home: Home) -> None:
+    real = home.path / "dotfiles.json"
+    real.write_text("{}")
+    home.settings.parent.mkdir()
+    home.settings.symlink_to(real)
+    home.run("install")
+    assert home.settings.is_symlink() and "hooks" in json.loads(real.read_text())
+
+
+def test_a_file_that_another_changes_meanwhile_is_read_anew(tmp_path: Path) -> None:
+    file = tmp_path / "s.json"
+    file.write_text('{"n": 1}')
+    seen = []
+
+    def change(value: dict[str, object]) -> dict[str, object]:
+        seen.append(value["n"])
+        if len(seen) == 1:
+            file.write_text('{"n": 2}')
+        return {**value, "ours": True}
+
+    assert config_file.changed(file, change)[0]
+    assert seen == [1, 2] and json.loads(file.read_text()) == {"n": 2, "ours": True}
+    assert [path.read_text() for path in backups(file)] == ['{"n": 2}']
+
+
+@pytest.mark.parametrize("platform", ["linux", "darwin", "win32"])
+def test_every_system_has_its_place_for_the_desktops_settings(platform: str) -> None:
+    found = agents.places({"HOME": "/h", "APPDATA": "/h/app"}, scope="user", cwd=Path("/w"), platform=platform)
+    assert found.desktop.name == "claude_desktop_config.json" and found.desktop.parent.name == "Claude"
