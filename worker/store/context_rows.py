@@ -56,7 +56,11 @@ def look(connection: sqlite3.Connection, wanted: Wanted) -> Looked:
     source = f"FROM py_docs d JOIN observations o ON o.id = d.record_id WHERE {observed}{narrowed}"
     newest = "ORDER BY d.epoch DESC, d.record_id DESC LIMIT ?"
     numbers: set[int] = set()
-    for test, limit in (("= ''", wanted.observations), ("<> ''", min(_LATEST, wanted.observations))):
+    looked_for = [("= ''", wanted.observations)]
+    # Where there are none, looking for them would pass over every row.
+    if connection.execute("SELECT 1 FROM observations WHERE agent_id > '' LIMIT 1").fetchone():
+        looked_for.append(("<> ''", min(_LATEST, wanted.observations)))
+    for test, limit in looked_for:
         sql = f"SELECT d.docid {source} AND coalesce(o.agent_id, '') {test} {newest}"
         numbers |= {row[0] for row in connection.execute(sql, (*values, *more, limit))}
     if wishes.pinned:
