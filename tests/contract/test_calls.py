@@ -18,6 +18,7 @@ from worker.contract.costs import CostQuery
 from worker.contract.curation import Save
 from worker.contract.errors import Busy, Conflict, Invalid, MemError, NotFound, TimedOut, Unavailable, Unreachable
 from worker.contract.index import IndexOrder
+from worker.contract.lanes import LaneQuery
 from worker.contract.quick import QuickClient
 from worker.contract.records import RecordKey, RecordKind
 from worker.contract.search import BatchQuery, Mode, Order, SearchQuery, Strip, TimelineQuery
@@ -153,6 +154,27 @@ async def both(worker: FakeWorker, call: Call[Any]) -> list[Request]:
                 "limit": "50",
                 "offset": "50",
             },
+            {},
+        ),
+        (
+            calls.lanes(LaneQuery(around_epoch_ms=5, bucket_ms=900_000, project="shop", until_epoch_ms=9)),
+            "GET",
+            "/api/lanes",
+            {
+                "around": "000000000005",
+                "project": "shop",
+                "dateEnd": "000000000009",
+                "bucketMs": "900000",
+                "buckets": "120",
+                "lanes": "12",
+            },
+            {},
+        ),
+        (
+            calls.next_session(LaneQuery(around_epoch_ms=5, bucket_ms=900_000), later=True),
+            "GET",
+            "/api/lanes/next",
+            {"around": "000000000005", "later": "true"},
             {},
         ),
         (calls.session("c/1 ü", limit=5), "GET", "/api/sessions/c%2F1%20%C3%BC", {"limit": "5"}, {}),

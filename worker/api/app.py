@@ -20,6 +20,7 @@ from worker.api.routes import (
     curation,
     index,
     integrations,
+    lanes,
     logs,
     overview,
     prompting,
@@ -39,8 +40,8 @@ from worker.api.services import Services
 from worker.contract.errors import MemError
 
 _TOPICS = (
-    search, timeline, batches, records, sessions, context, prompting, costs, curation, writing, transfer, tool_uses,
-    status, overview, settings, logs, index, integrations, admin, stream,
+    search, timeline, batches, records, sessions, lanes, context, prompting, costs, curation, writing, transfer,
+    tool_uses, status, overview, settings, logs, index, integrations, admin, stream,
     viewer,
 )  # fmt: skip
 

@@ -15,6 +15,7 @@ from worker.contract.capture import Accepted, Begun, PromptSubmitted, SessionEnd
 from worker.contract.costs import CostQuery, Costs
 from worker.contract.curation import Deleted, Save, Saved
 from worker.contract.index import IndexFaults, IndexOrder, IndexStatus
+from worker.contract.lanes import LaneQuery, Lanes, SessionBegin
 from worker.contract.overview import Overview
 from worker.contract.present import Text
 from worker.contract.recalls import ObservationRead, PromptRead, Recalls, SummaryRead
@@ -59,6 +60,8 @@ PROMPT = "/api/prompt/{id}"
 RECALLS = "/api/recalls"
 SESSIONS = "/api/sessions"
 SESSION = "/api/sessions/{session}"
+LANES = "/api/lanes"
+LANES_NEXT = "/api/lanes/next"
 SESSION_INIT = "/api/sessions/init"
 SESSION_TOOL = "/api/sessions/observations"
 SESSION_SUMMARIZE = "/api/sessions/summarize"
@@ -281,6 +284,26 @@ def session(name: int | str, *, limit: int = 1000, offset: int = 0) -> Call[Sess
     """A session and its records, oldest first. name: of its row, or either of its ids. Errors: ``NotFound``."""
     path = SESSION.format(session=quote(str(name), safe=""))
     return Call("GET", path, SessionRecords, _params(limit=limit, offset=offset or None))
+
+
+def lanes(query: LaneQuery) -> Call[Lanes]:
+    """The sessions around a moment, side by side."""
+    widths = _params(bucketMs=query.bucket_ms, buckets=query.buckets, lanes=query.lanes)
+    return Call("GET", LANES, Lanes, (*_lane_scope(query), *widths))
+
+
+def next_session(query: LaneQuery, *, later: bool) -> Call[SessionBegin]:
+    """Where the session after the moment begins, or the one before it; widths play no part."""
+    return Call("GET", LANES_NEXT, SessionBegin, (*_lane_scope(query), *_params(later=later)))
+
+
+def _lane_scope(query: LaneQuery) -> tuple[tuple[str, str], ...]:
+    return _params(
+        around=_moment(query.around_epoch_ms),
+        project=query.project,
+        platformSource=query.platform_source,
+        dateEnd=_moment(query.until_epoch_ms),
+    )
 
 
 def costs(query: CostQuery) -> Call[Costs]:

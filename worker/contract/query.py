@@ -6,6 +6,7 @@
     type:bugfix,decision   project:shop   concept:gotcha   file:src/app   session:S14
     is:observation   is:summary   is:prompt
     since:2026-03-10   until:yesterday   at:"last week"   (see ``when``)
+    at:14:30   at:2026-03-10T14:30   a moment: as of then, as if nothing had come after it
 
 Values are lists with commas, quoted if they hold blanks. A `word:` that is not one of these is plain text, and so is
 one without a value; one whose value cannot be read is looked for as text, and ``notes`` says so. So nothing that a
@@ -47,6 +48,8 @@ _KINDS = {
 class Parsed:
     """What a line asks for. text: its plain words, in order. Epochs are inclusive.
 
+    as_of_epoch_ms: the moment from which the memory is looked at, where the line names one; ``until`` tells it too.
+
     ends_in_word: whether the line's last piece is one of the plain words, and so may be going on.
     notes: sentences on what was not read as a filter though it looks like one.
     """
@@ -62,6 +65,7 @@ class Parsed:
     sessions: tuple[str, ...] = ()
     since_epoch_ms: int | None = None
     until_epoch_ms: int | None = None
+    as_of_epoch_ms: int | None = None
     ends_in_word: bool = True
     notes: tuple[str, ...] = ()
 
@@ -74,6 +78,7 @@ class _Reading:
     values: dict[str, list[str]] = field(default_factory=dict)
     since: list[int] = field(default_factory=list)
     until: list[int] = field(default_factory=list)
+    as_of: list[int] = field(default_factory=list)
     ends_in_word: bool = True
     notes: list[str] = field(default_factory=list)
 
@@ -105,7 +110,8 @@ def parse(line: str, *, now_epoch_ms: int, zone: dt.tzinfo | None = None, typing
         files=tuple(values.get("file", ())),
         sessions=tuple(values.get("session", ())),
         since_epoch_ms=max(reading.since, default=None),
-        until_epoch_ms=min(reading.until, default=None),
+        until_epoch_ms=min((*reading.until, *reading.as_of), default=None),
+        as_of_epoch_ms=min(reading.as_of, default=None),
         ends_in_word=reading.ends_in_word,
         notes=tuple(reading.notes),
     )
@@ -146,11 +152,14 @@ def _read(token: _Token, reading: _Reading, now_epoch_ms: int, zone: dt.tzinfo |
     name = None if token.minus else _FIELDS.get(token.field or "")
     reading.ends_in_word = False
     if name in _DATES:
-        span = _span(name, token.value, now_epoch_ms, zone)
+        span = parse_range(token.value, zone, now_epoch_ms=now_epoch_ms)
         if span is None:
             return f"{token.field}: takes a date (2026-03-10, 3d, yesterday, 上周), so this was looked for as text"
-        reading.since += [span[0]] if name in ("since", "at") else []
-        reading.until += [span[1]] if name in ("until", "at") else []
+        if name == "at" and span[0] == span[1]:
+            reading.as_of.append(span[0])
+        else:
+            reading.since += [span[0]] if name in ("since", "at") else []
+            reading.until += [span[1]] if name in ("until", "at") else []
     elif name is not None:
         values = [part.strip() for part in token.value.split(",") if part.strip()]
         if name == "is" and not all(value.lower() in _KINDS for value in values):
@@ -164,14 +173,6 @@ def _read(token: _Token, reading: _Reading, now_epoch_ms: int, zone: dt.tzinfo |
         reading.words.append(token.text)
         reading.ends_in_word = True
     return ""
-
-
-def _span(name: str, value: str, now_epoch_ms: int, zone: dt.tzinfo | None) -> tuple[int, int] | None:
-    span = parse_range(value, zone, now_epoch_ms=now_epoch_ms)
-    if span is not None and name == "at" and span[0] == span[1]:
-        # A moment is no span to look into: the hour around it.
-        return span[0] - 1_800_000, span[1] + 1_800_000
-    return span
 
 
 def shown_span(since_epoch_ms: int | None, until_epoch_ms: int | None, zone: dt.tzinfo | None = None) -> str:

@@ -70,12 +70,13 @@ def test_dates_are_filters(line: str, since: str | None, until: str | None) -> N
         assert epoch == (span[end] if span else None)
 
 
-def test_a_moment_is_looked_at_with_the_hour_around_it() -> None:
-    parsed = parse("at:2026-03-04T10:00", now_epoch_ms=NOW, zone=BERLIN)
-    assert (parsed.since_epoch_ms, parsed.until_epoch_ms) == (
-        NOW - 3 * 3_600_000 - 1_800_000,
-        NOW - 3 * 3_600_000 + 1_800_000,
-    )
+@pytest.mark.parametrize("line", ["at:2026-03-04T10:00", "at:3h"])
+def test_a_moment_is_the_end_of_all_that_is_looked_at(line: str) -> None:
+    parsed = parse(f"{line} since:2d", now_epoch_ms=NOW, zone=BERLIN)
+    moment = NOW - 3 * 3_600_000
+    assert (parsed.as_of_epoch_ms, parsed.until_epoch_ms) == (moment, moment)
+    assert parsed.since_epoch_ms == NOW - 2 * 86_400_000
+    assert parse("at:yesterday", now_epoch_ms=NOW, zone=BERLIN).as_of_epoch_ms is None
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,47 @@
+"""Sessions over time: what each has in each bucket, and where each begins."""
+
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from worker.store import axis
+from worker.store.axis import Run
+from worker.store.filters import Condition
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Records of one session, type and bucket. epoch_ms: of the first of them."""
+
+    session: str
+    type: str
+    project: str
+    epoch_ms: int
+    last_epoch_ms: int
+    records: int
+    work_tokens: int
+
+
+def pieces(connection: sqlite3.Connection, where: Condition, runs: Sequence[Run]) -> list[Piece]:
+    """What passes the filters in the buckets, oldest first."""
+    found = connection.execute(
+        f"""SELECT coalesce(d.session, ''), d.type, max(d.project), min(d.epoch), max(d.epoch), count(*),
+                CAST(total(d.discovery_tokens) AS INTEGER)
+            FROM py_docs d WHERE {where.sql} AND {axis.within(runs)}
+            GROUP BY 1, {axis.bucket(runs)}, 2 ORDER BY 4, 1, 2""",
+        where.values,
+    )
+    return [Piece(*row) for row in found]
+
+
+def begin(
+    connection: sqlite3.Connection, where: Condition, epoch_ms: int, *, later: bool
+) -> tuple[str | None, int | None]:
+    """The session that begins next after a moment, or last before it."""
+    side, order = ("> ?", "ASC") if later else ("< ?", "DESC")
+    found = connection.execute(
+        f"""SELECT d.session, min(d.epoch) AS start FROM py_docs d WHERE {where.sql} AND d.session IS NOT NULL
+            GROUP BY d.session HAVING start {side} ORDER BY start {order}, d.session LIMIT 1""",
+        (*where.values, epoch_ms),
+    ).fetchone()
+    return (None, None) if found is None else (found[0], found[1])
