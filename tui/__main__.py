@@ -16,16 +16,19 @@ def main(argv: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if argv is None else argv)
     flags = _flags(given[1:] if given[:1] == ["tui"] else given)
     # Textual draws on standard error, so that one must be a terminal too.
-    if not all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):
-        print("claude-mem tui: needs a terminal; use `claude-mem search` in scripts", file=sys.stderr)
+    if not flags.plain and not all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):
+        print("claude-mem tui: needs a terminal; use --plain, or `claude-mem search` in scripts", file=sys.stderr)
         return 2
     try:
         loaded = remote.chosen(flags, settings.load())
     except MemError as error:
         print(f"claude-mem tui: {error.message}", file=sys.stderr)
         return 2
+    chosen = loaded.for_demo() if flags.demo and not loaded.remote else loaded
+    if flags.plain:
+        return _run_plain(chosen, flags)
     _tame_colours(os.environ)
-    return _run(loaded.for_demo() if flags.demo and not loaded.remote else loaded, flags)
+    return _run(chosen, flags)
 
 
 def _flags(given: Sequence[str]) -> argparse.Namespace:
@@ -34,6 +37,7 @@ def _flags(given: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--read-only", action="store_true", help="refuse whatever would change the memory")
     parser.add_argument("--project", metavar="NAME", help="only this project, at the start")
     parser.add_argument("--no-restore", action="store_true", help="begin afresh, not where it was left")
+    parser.add_argument("--plain", action="store_true", help="as lines, for screen readers: no boxes, no motion")
     parser.add_argument("--ascii", action="store_true", help="draw with ASCII characters only")
     parser.add_argument("--no-mouse", action="store_true", help="leave the mouse to the terminal")
     remote.add_flags(parser)
@@ -66,6 +70,27 @@ def _run(chosen: settings.Settings, flags: argparse.Namespace) -> int:
     )
     app.run(mouse=not flags.no_mouse)
     return app.return_code or 0
+
+
+def _run_plain(chosen: settings.Settings, flags: argparse.Namespace) -> int:
+    import asyncio  # 60 ms with what follows, that the screen's own start does not need here
+
+    from tui.cells import glyphs
+    from tui.cells.look import Look
+    from tui.gateway.front import Gateway
+    from tui.plain import Plain
+    from tui.state.model import Ask, ViewState
+
+    place = chosen.url if chosen.remote else str(chosen.database)
+    state = ViewState(
+        place=place, demo=chosen.demo, remote=chosen.remote, guarded=flags.read_only, ask=Ask(project=flags.project)
+    )
+    look = Look(glyphs.ASCII, lambda: time.time_ns() // 1_000_000)
+    talk = Plain(Gateway(chosen), state, look, sys.stdout, ask=sys.stdin.isatty())
+    try:
+        return asyncio.run(talk.run(sys.stdin.fileno()))
+    except KeyboardInterrupt:
+        return 130
 
 
 def _kept_name(chosen: settings.Settings) -> str:
