@@ -26,10 +26,13 @@ from worker.api import port
 from worker.api.app import build
 from worker.api.connection import Connection
 from worker.api.services import Services
+from worker.capture import drain
+from worker.capture.gate import Rules
 from worker.contract import launch
 from worker.contract.errors import Busy, MemError, Unavailable
 from worker.contract.index import IndexStatus
 from worker.contract.process import pid_file, start_token
+from worker.contract.project_name import TEMP
 from worker.contract.search import Degraded
 from worker.contract.settings import Settings, calm, environment
 from worker.contract.version import __version__
@@ -144,6 +147,7 @@ async def _serve(
         restart=lambda: server.restart(),
         environ=environment(),
         started=time.time(),
+        rules=_rules(settings),
         read_only=read_only,
     )
 
@@ -203,11 +207,14 @@ async def _open(settings: Settings, services: Services, server: _Server) -> None
         await _fill_with_demo(store, services.now_ms())
     pace = Pace(services.broadcaster)
     store.feed.subscribe(lambda changes: pace.put(_events(changes)))
+    # In the order of commits, whatever it is that is told.
+    services.tell = lambda told: pace.put((told,))
     services.opened = (store, Engine(store, lambda: services.meaning, recency_days=settings.recency_days))
     with _pid_file(settings, services.now_ms()):
         # Lists that were read while the index was incomplete are to be read again.
         following = store.catch_up(lambda: services.broadcaster.send({"type": "resync"}))
-        tasks = [asyncio.create_task(each) for each in (pace.run(), following, services.tally.run(store))]
+        draining = drain.run(settings.data_dir, services.intake.take)
+        tasks = [asyncio.create_task(each) for each in (pace.run(), following, services.tally.run(store), draining)]
         projecting = [asyncio.create_task(_project(settings, services, store))] if _has_meaning(settings) else []
         for task in projecting:
             task.add_done_callback(partial(_ended, services))
@@ -244,6 +251,17 @@ def _end_with(parent: BinaryIO, number: int, stop: Callable[[], None]) -> None:
     sys.stdout.write(f"{number}\n")
     sys.stdout.flush()
     threading.Thread(target=watch, name="parent", daemon=True).start()
+
+
+def _rules(settings: Settings) -> Rules:
+    of = settings.capture
+    return Rules(
+        data_dir=os.path.realpath(settings.data_dir),
+        home=os.path.expanduser("~"),
+        excluded=of.excluded,
+        skip_tools=frozenset(of.skip_tools),
+        temp_dirs=(*TEMP, os.path.realpath(tempfile.gettempdir())),
+    )
 
 
 def _has_meaning(settings: Settings) -> bool:

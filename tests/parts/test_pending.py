@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.factories import NOON, make_batch, observation_row, session_row
@@ -144,6 +144,7 @@ async def test_a_database_from_before_the_queue_gets_it_and_its_index_stays(sess
     await again.close()
 
 
+@settings(max_examples=30)
 @given(
     st.lists(st.tuples(st.sampled_from(Kind), st.integers(0, 30)), max_size=12), st.integers(1, 4), st.integers(1, 60)
 )

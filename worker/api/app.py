@@ -15,6 +15,7 @@ from worker.api.endpoint import Endpoint, table
 from worker.api.routes import (
     admin,
     batches,
+    capture,
     context,
     costs,
     curation,
@@ -41,7 +42,7 @@ from worker.contract.errors import MemError
 
 _TOPICS = (
     search, timeline, batches, records, sessions, lanes, context, prompting, costs, curation, writing, transfer,
-    tool_uses, status, overview, settings, logs, index, integrations, admin, stream,
+    capture, tool_uses, status, overview, settings, logs, index, integrations, admin, stream,
     viewer,
 )  # fmt: skip
 

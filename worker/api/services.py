@@ -1,10 +1,14 @@
 """The parts that a route may call."""
 
+import asyncio
 import datetime as dt
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
+from worker.capture.gate import Rules
+from worker.capture.intake import Intake
 from worker.contract.errors import Conflict, Unavailable
 from worker.contract.index import IndexState, IndexStatus
 from worker.contract.search import Degraded
@@ -13,6 +17,7 @@ from worker.projection.extent import extent
 from worker.projection.meaning import Meaning
 from worker.projection.upkeep import IndexUpkeep
 from worker.search.engine import Engine
+from worker.store import pending
 from worker.store.tables import Store
 from worker.store.tally import Tally
 from worker.stream.broadcaster import Broadcaster
@@ -29,7 +34,8 @@ class Services:
     clock: seconds since 1970. stop: asks the server to end; restart: to end and start a successor.
     environ: the settings in this process's environment. projector: keeps the index by meaning, None where it is
     switched off or not there yet; meaning: what searches ask of it, or why they cannot. tally: of what is recalled.
-    read_only: nothing is written, by whoever asks.
+    read_only: nothing is written, by whoever asks. rules: what of agents is not kept, by default only what is our own.
+    tell: what the live stream is to be told, if not sent at once; captured: set when something was queued.
     """
 
     version: str
@@ -47,11 +53,24 @@ class Services:
     restart: Callable[[], None] | None = None
     environ: Mapping[str, str] = field(default_factory=dict)
     read_only: bool = False
+    rules: Rules | None = None
+    tell: Callable[[dict[str, Any]], None] | None = None
+    captured: asyncio.Event = field(default_factory=asyncio.Event)
     tally: Tally = field(init=False)
+    _intake: Intake | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         """Nothing was recalled yet."""
         self.tally = Tally(self.now_ms)
+
+    @property
+    def intake(self) -> Intake:
+        """What takes in the events of agents. Errors: ``Unavailable`` until the store is open."""
+        store = self.store
+        if self._intake is None:
+            rules = self.rules or Rules(data_dir=str(self.data_dir))
+            self._intake = Intake(store, rules, self.now_ms, self.tell or self.broadcaster.send, self.captured)
+        return self._intake
 
     @property
     def store(self) -> Store:
@@ -96,9 +115,11 @@ class Services:
                     unwritten=found.unwritten,
                 )
 
-    def processing(self) -> ProcessingStatus:
-        """What waits to become a memory."""
-        return ProcessingStatus()
+    async def processing(self) -> ProcessingStatus:
+        """What waits to become a memory. Errors: ``Unavailable`` until the store is open."""
+        now = self.now_ms()
+        found = await self.store.read(lambda connection: pending.counts(connection, now))
+        return ProcessingStatus(isProcessing=found.all > 0, queueDepth=found.all, parkedSessions=found.parked_sessions)
 
     def now_ms(self) -> int:
         """Milliseconds since 1970."""

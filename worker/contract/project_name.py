@@ -8,7 +8,8 @@ import os
 from typing import NamedTuple
 
 NOWHERE = "unknown-project"
-_TEMP = ("/tmp", "/var/tmp", "/private/tmp", "/private/var/tmp", "/private/var/folders", "/var/folders", "/dev/shm")
+TEMP = ("/tmp", "/var/tmp", "/private/tmp", "/private/var/tmp", "/private/var/folders", "/var/folders", "/dev/shm")
+"""Folders for temporary things, wherever a system puts them."""
 _MOST_CHARS = 4_096
 _DEEPEST = 64
 
@@ -30,7 +31,7 @@ class ProjectName(NamedTuple):
         return (self.name, *self.parents)
 
 
-def project_of(cwd: str, *, temp_dirs: tuple[str, ...] = _TEMP) -> ProjectName | None:
+def project_of(cwd: str, *, temp_dirs: tuple[str, ...] = TEMP) -> ProjectName | None:
     """The project of a folder, which need not exist any more; None in a folder for temporary things.
 
     A repository in such a folder is a project as any other.

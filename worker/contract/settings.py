@@ -57,6 +57,17 @@ class Chroma:
     database: str = "default_database"
 
 
+SKIP_TOOLS = "ListMcpResourcesTool,SlashCommand,Skill,TodoWrite,AskUserQuestion"
+
+
+@dataclass(frozen=True, slots=True)
+class Capture:
+    """What of agents is not kept. excluded: patterns of folders; skip_tools: names of tools."""
+
+    excluded: tuple[str, ...] = ()
+    skip_tools: tuple[str, ...] = tuple(SKIP_TOOLS.split(","))
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """data_dir: absolute. host, port: of the worker, for it and its clients alike. timeout_s: for one call.
@@ -78,6 +89,7 @@ class Settings:
     embedding: Embedding = Embedding()
     chroma: Chroma = Chroma()
     recency_days: int = 90
+    capture: Capture = Capture()
 
     @property
     def credential(self) -> str:
@@ -154,6 +166,20 @@ def load(environ: Mapping[str, str] | None = None, *, home: Path | None = None) 
             database=value("CHROMA_DATABASE", "default_database"),
         ),
         recency_days=_number("CLAUDE_MEM_RECENCY_DAYS", value("RECENCY_DAYS", "90"), 0, 36500),
+        capture=Capture(
+            excluded=_listed(value("EXCLUDED_PROJECTS", "")),
+            # An empty list skips nothing, and is not the lack of one.
+            skip_tools=_listed(
+                next(
+                    (
+                        str(held["CLAUDE_MEM_SKIP_TOOLS"])
+                        for held in (environ, stored)
+                        if "CLAUDE_MEM_SKIP_TOOLS" in held
+                    ),
+                    SKIP_TOOLS,
+                )
+            ),
+        ),
     )
 
 
@@ -271,6 +297,10 @@ def read_file(file: Path) -> dict[str, Any]:
     if not isinstance(stored, dict):
         raise Invalid(f"{file} must hold a JSON object", field=FILE_NAME)
     return stored
+
+
+def _listed(text: str) -> tuple[str, ...]:
+    return tuple(part for part in (piece.strip() for piece in text.split(",")) if part)
 
 
 def _flag(key: str, text: str) -> bool:

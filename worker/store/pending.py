@@ -15,8 +15,8 @@ from dataclasses import dataclass
 TABLES = {
     "py_captured": """CREATE TABLE py_captured (
         id INTEGER PRIMARY KEY AUTOINCREMENT, session_db_id INTEGER NOT NULL, kind TEXT NOT NULL,
-        project TEXT NOT NULL, prompt_number INTEGER NOT NULL, tool_use_id TEXT, tool_name TEXT, tool_input TEXT,
-        tool_response TEXT, cwd TEXT, agent_id TEXT, agent_type TEXT, last_assistant_message TEXT,
+        project TEXT NOT NULL, parent TEXT, prompt_number INTEGER NOT NULL, tool_use_id TEXT, tool_name TEXT,
+        tool_input TEXT, tool_response TEXT, cwd TEXT, agent_id TEXT, agent_type TEXT, last_assistant_message TEXT,
         occurred_epoch_ms INTEGER NOT NULL, bytes INTEGER NOT NULL, claimed INTEGER NOT NULL DEFAULT 0,
         attempts INTEGER NOT NULL DEFAULT 0, not_before INTEGER NOT NULL DEFAULT 0, last_error TEXT)""",
     "py_captured_session": "CREATE INDEX py_captured_session ON py_captured (session_db_id, id)",
@@ -24,8 +24,8 @@ TABLES = {
     "py_captured_state": """CREATE INDEX py_captured_state ON py_captured (
         session_db_id, kind, claimed, not_before, bytes, occurred_epoch_ms, project)""",
 }
-_COLUMNS = """c.id, c.session_db_id, s.content_session_id, c.project, s.platform_source, c.kind, c.prompt_number,
-    c.tool_use_id, c.tool_name, c.tool_input, c.tool_response, c.cwd, c.agent_id, c.agent_type,
+_COLUMNS = """c.id, c.session_db_id, s.content_session_id, c.project, c.parent, s.platform_source, c.kind,
+    c.prompt_number, c.tool_use_id, c.tool_name, c.tool_input, c.tool_response, c.cwd, c.agent_id, c.agent_type,
     c.last_assistant_message, c.occurred_epoch_ms, c.attempts, c.last_error"""
 _CHUNK = 500
 
@@ -46,6 +46,7 @@ class Captured:
     kind: Kind
     prompt_number: int
     occurred_epoch_ms: int
+    parent: str | None = None
     tool_use_id: str | None = None
     tool_name: str | None = None
     tool_input: str | None = None
@@ -60,13 +61,15 @@ class Captured:
 class Queued:
     """Something that waits. prompt_number: 0 before the first prompt. attempts: with this one.
 
-    project: what it is filed under, which in a worktree or another folder may differ from its session's.
+    project: what it is filed under, which may differ from its session's, where the agent went to another folder.
+    parent: of a worktree or submodule the project under which it is found too (`merged_into_project`).
     """
 
     id: int
     session_db_id: int
     content_session_id: str
     project: str
+    parent: str | None
     platform_source: str
     kind: Kind
     prompt_number: int
@@ -98,11 +101,15 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueCounts:
-    """How much waits, is being worked on, or was given back until later. last_error: of the newest of these."""
+    """How much waits, is being worked on, or was given back until later; and of how many sessions that is.
+
+    last_error: of the newest of these.
+    """
 
     waiting: int = 0
     claimed: int = 0
     delayed: int = 0
+    parked_sessions: int = 0
     oldest_epoch_ms: int | None = None
     last_error: str | None = None
 
@@ -123,13 +130,13 @@ def add(connection: sqlite3.Connection, what: Captured) -> int | None:
             return None
     said = (what.tool_input, what.tool_response, what.last_assistant_message)
     made = connection.execute(
-        """INSERT INTO py_captured (session_db_id, kind, project, prompt_number, tool_use_id, tool_name, tool_input,
-            tool_response, cwd, agent_id, agent_type, last_assistant_message, occurred_epoch_ms, bytes)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)""",
+        """INSERT INTO py_captured (session_db_id, kind, project, parent, prompt_number, tool_use_id, tool_name,
+            tool_input, tool_response, cwd, agent_id, agent_type, last_assistant_message, occurred_epoch_ms, bytes)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)""",
         (
-            what.session_db_id, what.kind.value, what.project, what.prompt_number, what.tool_use_id, what.tool_name,
-            what.tool_input, what.tool_response, what.cwd, what.agent_id, what.agent_type,
-            what.last_assistant_message, what.occurred_epoch_ms,
+            what.session_db_id, what.kind.value, what.project, what.parent, what.prompt_number,
+            what.tool_use_id, what.tool_name, what.tool_input, what.tool_response, what.cwd,
+            what.agent_id, what.agent_type, what.last_assistant_message, what.occurred_epoch_ms,
             sum(len(text.encode("utf-8", "replace")) for text in said if text),
         ),
     )  # fmt: skip
@@ -219,6 +226,11 @@ def give_back(connection: sqlite3.Connection, ids: Iterable[int], *, reason: str
         )
 
 
+def hurry(connection: sqlite3.Connection) -> None:
+    """What was given back until later may be taken now: whoever could not do it is no longer asked."""
+    connection.execute("UPDATE py_captured SET not_before = 0 WHERE not_before > 0")
+
+
 def release(connection: sqlite3.Connection) -> int:
     """At the start: what a worker had claimed that is no more waits again. How much that was.
 
@@ -230,9 +242,11 @@ def release(connection: sqlite3.Connection) -> int:
 
 def counts(connection: sqlite3.Connection, now_epoch_ms: int) -> QueueCounts:
     """What the queue holds."""
-    waits, claimed, delayed, oldest = connection.execute(
+    waits, claimed, delayed, parked, oldest = connection.execute(
         """SELECT count(*) FILTER (WHERE claimed = 0 AND not_before <= ?1), count(*) FILTER (WHERE claimed = 1),
-            count(*) FILTER (WHERE claimed = 0 AND not_before > ?1), min(occurred_epoch_ms) FROM py_captured""",
+            count(*) FILTER (WHERE claimed = 0 AND not_before > ?1),
+            count(DISTINCT CASE WHEN not_before > ?1 THEN session_db_id END), min(occurred_epoch_ms)
+            FROM py_captured""",
         (now_epoch_ms,),
     ).fetchone()
     error = connection.execute(
@@ -242,9 +256,24 @@ def counts(connection: sqlite3.Connection, now_epoch_ms: int) -> QueueCounts:
         waiting=waits,
         claimed=claimed,
         delayed=delayed,
+        parked_sessions=parked,
         oldest_epoch_ms=oldest,
         last_error=None if error is None else str(error[0]),
     )
+
+
+def forget(connection: sqlite3.Connection, session_db_id: int, since_epoch_ms: int, until_epoch_ms: int) -> None:
+    """Take out what happened in a session in [since, until), as it turned out to be private."""
+    connection.execute(
+        "DELETE FROM py_captured WHERE session_db_id = ? AND occurred_epoch_ms >= ? AND occurred_epoch_ms < ?",
+        (session_db_id, since_epoch_ms, until_epoch_ms),
+    )
+
+
+def depth(connection: sqlite3.Connection) -> int:
+    """How much there is of which no record was made yet."""
+    count: int = connection.execute("SELECT count(*) FROM py_captured").fetchone()[0]
+    return count
 
 
 def _each(connection: sqlite3.Connection, sql: str, ids: Iterable[int]) -> None:

@@ -39,7 +39,7 @@ def routes(services: Services) -> list[Endpoint]:
                 stream_clients=services.broadcaster.listeners,
                 records=records,
                 unindexed=unindexed,
-                queue=services.processing(),
+                queue=await services.processing(),
                 index=await services.index_status(),
                 disk=await asyncio.to_thread(_disk, services.data_dir, services.store.path),
                 log=await asyncio.to_thread(_log, services, with_lines=near),

@@ -74,7 +74,7 @@ def routes(services: Services) -> list[Endpoint]:
         return respond(await services.store.read(lambda connection: sessions.projects(connection, platform)))
 
     async def processing(request: Request) -> Response:
-        return respond(services.processing())
+        return respond(await services.processing())
 
     return [
         Endpoint(method="GET", path=calls.HEALTH, run=health, summary="Who answers, and how it is.", answers=(Health,)),

@@ -17,6 +17,7 @@ def routes(services: Services) -> list[Endpoint]:
 
     async def stream(request: Request) -> Response:
         catalogue = await services.store.read(sessions.projects)
+        queue = await services.processing()
         greeting: list[dict[str, Any]] = [
             {"type": "connected"},
             {
@@ -25,7 +26,7 @@ def routes(services: Services) -> list[Endpoint]:
                 "sources": catalogue.sources,
                 "projectsBySource": catalogue.projectsBySource,
             },
-            {"type": "processing_status", "isProcessing": False, "queueDepth": 0},
+            {"type": "processing_status", "isProcessing": queue.isProcessing, "queueDepth": queue.queueDepth},
         ]
         last = request.headers.get("last-event-id", "")
         after = int(last) if last.isascii() and last.isdigit() and len(last) < 19 else None
