@@ -3,6 +3,8 @@
 import json
 import os
 import subprocess
+import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,9 +16,11 @@ from tests.mcp.fake_worker import FakeWorker, serving
 from tests.parts.conftest import foreign
 from tests.parts.test_cli import run
 from tests.processes import WORDS_ONLY, free_port, running_worker
-from worker.cli.checks import agent, machine, memory, service
+from worker.cli.checks import agent, hooks, machine, memory, service
 from worker.cli.checks.finding import Case
-from worker.contract import calls, launch
+from worker.cli.entries import with_hooks
+from worker.cli.harness.telling import note_trouble
+from worker.contract import calls, launch, spool
 from worker.contract.index import IndexState, IndexStatus
 from worker.contract.settings import Chroma, Settings
 from worker.contract.upkeep import Check
@@ -24,7 +28,7 @@ from worker.contract.upkeep import Check
 EVERY = [
     "installed", "settings", "folder", "file system", "disk", "permissions", "access", "port", "running", "version",
     "reachable", "stream", "database", "index", "fulltext", "meaning",
-    "agent",
+    "agent", "hooks", "spool",
 ]  # fmt: skip
 
 
@@ -62,7 +66,7 @@ def test_worker_that_is_well(env: dict[str, str]) -> None:
         worker.quick.send(calls.import_batch(make_batch([observation_row("zebra")])))
         found = examined(env, code=0)
         assert list(found) == EVERY
-        assert {name for name, one in found.items() if one["state"] != "ok"} == {"agent"}
+        assert {name for name, one in found.items() if one["state"] != "ok"} == {"agent", "hooks"}
         assert found["index"]["message"] == "1 of 1 records"
         assert run(env, "doctor").stdout.startswith("ok    installed    claude-mem ")
 
@@ -70,7 +74,7 @@ def test_worker_that_is_well(env: dict[str, str]) -> None:
 def test_nothing_there_yet_is_no_failure_and_nothing_is_made(env: dict[str, str]) -> None:
     found = examined(env, code=0)
     assert {name for name, one in found.items() if one["state"] != "ok"} == {
-        "running", "version", "reachable", "stream", "agent",
+        "running", "version", "reachable", "stream", "agent", "hooks",
     }  # fmt: skip
     assert not Path(env["CLAUDE_MEM_DATA_DIR"]).exists()
 
@@ -224,3 +228,32 @@ def test_entry_of_the_agent(case: Case, content: str | None, state: str, said: s
     found = agent.entry(case)
     assert found.state == state and said in found.message
     assert before is None or case.agent_file.read_bytes() == before
+
+
+def test_hooks_that_are_there_missing_or_lead_nowhere(case: Case, tmp_path: Path) -> None:
+    here = replace(case, hooks_file=tmp_path / "settings.json")
+    assert here.hooks_file is not None
+    assert hooks.called(here).state == "warn" and "none of our hooks" in hooks.called(here).message
+    here.hooks_file.write_text(json.dumps(with_hooks({}, sys.executable + " claude-mem")))
+    assert hooks.called(here).state == "ok"
+    some = with_hooks({}, "/nowhere/claude-mem")
+    here.hooks_file.write_text(json.dumps(some))
+    assert "/nowhere/claude-mem, which is not there" in hooks.called(here).message
+    del some["hooks"]["Stop"]
+    here.hooks_file.write_text(json.dumps(some))
+    assert "for Stop" in hooks.called(here).message
+    here.hooks_file.write_text("{")
+    assert "is not JSON" in hooks.called(here).message
+
+
+def test_what_hooks_kept_and_what_they_lost_is_told(case: Case) -> None:
+    where = str(case.settings.data_dir)
+    assert hooks.spooled(case).state == "ok"
+    name = spool.put(where, "/x", {}, moment_ns=1, tag="a")
+    assert "1 events wait" in hooks.spooled(case).message
+    spool.set_aside(where, name, "odd")
+    assert "set aside" in hooks.spooled(case).message
+    note_trouble(where, "observation", "no room", int(time.time() * 1000))
+    assert "observation): no room" in hooks.spooled(case).message
+    note_trouble(where, "observation", "no room", 1000)
+    assert "set aside" in hooks.spooled(case).message

@@ -4,11 +4,12 @@ import argparse
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import msgspec
 
-from worker.cli import exits
-from worker.cli.checks import agent, machine, memory, service
+from worker.cli import agents, exits
+from worker.cli.checks import agent, hooks, machine, memory, service
 from worker.cli.checks.finding import FAIL, Case, Finding, Look
 from worker.cli.connection import chosen
 from worker.cli.printing import say, say_json
@@ -16,14 +17,14 @@ from worker.contract import calls, launch
 from worker.contract.errors import MemError
 from worker.contract.index import IndexStatus
 from worker.contract.quick import QuickClient
-from worker.contract.settings import Settings, agent_file
+from worker.contract.settings import Settings, agent_file, inherited
 from worker.contract.status import Health
 from worker.contract.upkeep import Check
 
 _LOOKS: tuple[Look, ...] = (
     machine.installed, memory.settings, machine.folder, machine.file_system, machine.disk, machine.permissions,
     service.access, service.port, service.running, service.version, service.reachable, service.stream,
-    memory.database, memory.index, memory.fulltext, memory.meaning, agent.entry,
+    memory.database, memory.index, memory.fulltext, memory.meaning, agent.entry, hooks.called, hooks.spooled,
 )  # fmt: skip
 _CHECK_S = 30.0
 
@@ -67,7 +68,8 @@ def _case(settings: Settings) -> Case:
     open_now = health is not None and health.initialized
     reports = _asked(settings) if open_now else {}
     meaning = _meaning(settings) if open_now else None
-    return Case(settings, agent_file(), health, problem, reports or _looked(settings), meaning)
+    hooks_file = agents.places(inherited(), scope=agents.USER, cwd=Path.cwd()).hooks
+    return Case(settings, agent_file(), health, problem, reports or _looked(settings), meaning, hooks_file)
 
 
 def _asked(settings: Settings) -> Mapping[str, Check]:

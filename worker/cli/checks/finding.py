@@ -30,7 +30,7 @@ class Case:
 
     agent_file: Claude Code's own file of settings. health: of our worker, None if none answers; problem: why that
     cannot be told. reports: what the worker, or a look at its file without it, says, by name. meaning: what it
-    says of the index by meaning.
+    says of the index by meaning. hooks_file: Claude Code's settings that may have our hooks.
     """
 
     settings: Settings
@@ -39,6 +39,7 @@ class Case:
     problem: MemError | None = None
     reports: Mapping[str, Check] = field(default_factory=dict)
     meaning: IndexStatus | None = None
+    hooks_file: Path | None = None
 
 
 Look = Callable[[Case], Finding]
