@@ -13,7 +13,7 @@ from worker.observer.events import Event
 from worker.observer.mode import CONCEPTS, TYPES
 from worker.observer.wording import one_line
 
-_MOST_FIELD = 16_000
+MOST_FIELD = 16_000
 _MOST_REQUEST = 4_000
 _MOST_MESSAGE = 24_000
 _OURS = (
@@ -64,7 +64,7 @@ The agent has ended its turn. Sum up what came of it, for somebody who goes on w
 If nothing is worth summing up, answer exactly: <skip reason="noise" />"""
 
 
-def of_events(events: Sequence[Event], request: str, *, most_field: int = _MOST_FIELD) -> Prompt:
+def of_events(events: Sequence[Event], request: str, *, most_field: int = MOST_FIELD) -> Prompt:
     """The question about the uses of tools in a turn. request: what the person asked for.
 
     most_field: characters of what a tool got or gave; fewer where the whole was too long for a model.

@@ -65,13 +65,14 @@ class SummaryDraft:
 class Origin:
     """Where drafts come from: one turn of a session. epoch_ms: of the oldest event; model: what wrote them.
 
-    provider: begins the memory id of a session that has none yet.
+    parent: the project under which it is found too. provider: begins the memory id of a session that has none yet.
     """
 
     session_db_id: int
     content_session_id: str
     project: str
     epoch_ms: int
+    parent: str | None = None
     prompt_number: int = 0
     agent_id: str | None = None
     agent_type: str | None = None
@@ -153,14 +154,19 @@ def turn_files(
     return tuple(dict.fromkeys(read)), tuple(dict.fromkeys(modified))
 
 
+_COMPLETED = """FROM py_heard t JOIN sdk_sessions s ON s.id = t.session_db_id
+    WHERE t.ended_epoch_ms IS NOT NULL AND s.status = 'active'
+    AND NOT EXISTS (SELECT 1 FROM py_captured c WHERE c.session_db_id = s.id)"""
+
+
+def has_completed(connection: sqlite3.Connection) -> bool:
+    """Whether there are sessions for ``complete``."""
+    return connection.execute(f"SELECT 1 {_COMPLETED} LIMIT 1").fetchone() is not None
+
+
 def complete(connection: sqlite3.Connection, now_epoch_ms: int) -> tuple[int, ...]:
     """Mark the sessions as completed that have ended and of which nothing waits any more; which those are."""
-    done = connection.execute(
-        """SELECT s.id FROM py_turns t JOIN sdk_sessions s ON s.id = t.session_db_id
-            WHERE t.ended_epoch_ms IS NOT NULL AND s.status = 'active'
-            AND NOT EXISTS (SELECT 1 FROM py_captured c WHERE c.session_db_id = s.id)"""
-    ).fetchall()
-    ids = tuple(row[0] for row in done)
+    ids = tuple(row[0] for row in connection.execute(f"SELECT s.id {_COMPLETED}").fetchall())
     connection.executemany(
         "UPDATE sdk_sessions SET status = 'completed', completed_at = ?, completed_at_epoch = ? WHERE id = ?",
         [(iso_utc(now_epoch_ms), now_epoch_ms, number) for number in ids],
@@ -198,6 +204,7 @@ def _observation(connection: sqlite3.Connection, origin: Origin, memory: str, dr
             "generated_by_model": origin.model,
             "agent_type": origin.agent_type,
             "agent_id": origin.agent_id,
+            "merged_into_project": origin.parent,
             "metadata": msgspec.json.encode(dict(draft.metadata)).decode() if draft.metadata else None,
         },
     )
@@ -215,6 +222,7 @@ def _summary(connection: sqlite3.Connection, origin: Origin, memory: str, summar
         "created_at": iso_utc(origin.epoch_ms),
         "created_at_epoch": origin.epoch_ms,
         "discovery_tokens": summary.tokens,
+        "merged_into_project": origin.parent,
     }
     connection.execute(
         f"INSERT INTO session_summaries ({', '.join(columns)}) VALUES ({placeholders(columns)})",

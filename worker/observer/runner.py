@@ -1,0 +1,348 @@
+"""One ordered consumer a session: queue → rules or a model → store.
+
+What is taken from the queue is claimed, and leaves it in the very transaction that stores the records made of it and
+notes what they cost; so a process that is killed at any point loses nothing and stores nothing twice. What fails goes
+back with its reason. A provider that fails is left alone for a while, and capture goes on.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from worker.contract.errors import Invalid, MemError
+from worker.contract.observer_settings import Asking, Observing
+from worker.llm import budget, pausing
+from worker.llm.budget import Budget, Spending
+from worker.llm.provider import Failure, Provider, ProviderFailed
+from worker.observer import making, readiness
+from worker.observer.identity import likeness
+from worker.observer.making import Made, Part
+from worker.observer.readiness import Quiet
+from worker.store import drafts, pending, spend
+from worker.store.drafts import Origin
+from worker.store.pending import Kind, Queued, Waiting
+from worker.store.tables import Connection, Store
+
+_log = logging.getLogger("worker.observer")
+_LOOK_S = 5.0
+"""At the latest the queue is looked at again, for what was given back until later and for sessions that ended."""
+_FAULT_S = 1.0
+_HOPELESS = 5
+"""Answers that cannot be used after which our own rules make the records: what waits behind them has waited enough."""
+_MOST_SHRINK = 4
+
+
+@dataclass(frozen=True, slots=True)
+class ObserverStatus:
+    """state: `idle`, `working` or `paused`; then with the reason and until when, None for until something changes."""
+
+    state: str = "idle"
+    provider: str = making.LOCAL
+    model: str = ""
+    reason: str | None = None
+    until_epoch_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Pause:
+    reason: str
+    until_epoch_ms: int
+
+
+class Observer:
+    """``run`` it for as long as the worker runs."""
+
+    def __init__(
+        self,
+        store: Store,
+        *,
+        captured: asyncio.Event,
+        settings: Callable[[], Observing],
+        open_provider: Callable[[Asking], Provider | None],
+        now_ms: Callable[[], int],
+        changed: Callable[[], None] = lambda: None,
+        completed: Callable[[int], None] = lambda _: None,
+    ) -> None:
+        """captured: set when something was queued. settings: read before each look at the queue.
+
+        changed: called when the queue or ``status`` did. completed: with the id of a session of which all is done.
+        """
+        self._store = store
+        self._captured = captured
+        self._settings = settings
+        self._open = open_provider
+        self._now_ms = now_ms
+        self._changed = changed
+        self._completed = completed
+        self._asking: Asking | None = None
+        self._provider: Provider | None = None
+        self._pause: _Pause | None = None
+        self._failures = 0
+        self._bad: dict[int, int] = {}
+        self._shrink: dict[int, int] = {}
+        self._quiet: dict[int, Quiet] = {}
+        self._working: dict[int, asyncio.Task[None]] = {}
+        self._astray = False
+        self.status = ObserverStatus()
+
+    async def run(self) -> None:
+        """Work on what is queued. Cancelled, it gives back what it has taken."""
+        await self._store.write(pending.release)
+        try:
+            while True:
+                self._captured.clear()
+                wait_s = await self._look()
+                try:
+                    async with asyncio.timeout(wait_s):
+                        await self._captured.wait()
+                except TimeoutError:
+                    continue
+        finally:
+            for task in self._working.values():
+                task.cancel()
+            await asyncio.gather(*self._working.values(), return_exceptions=True)
+            await self._store.write(pending.release)
+            if self._provider is not None:
+                await self._provider.close()
+
+    async def _look(self) -> float:
+        """Start what is to be started; how many seconds to wait if nothing happens."""
+        try:
+            observing = await asyncio.to_thread(self._settings)
+            if self._astray and not self._working:
+                await self._store.write(pending.release)
+                self._astray = False
+            await self._choose(observing.asking)
+            return await self._start(observing)
+        except Invalid as error:
+            # A setting that cannot be used: what is captured waits until it can.
+            self._tell(ObserverStatus("paused", self.status.provider, "", error.message))
+            return _LOOK_S
+        except MemError as error:
+            _log.warning("the observer waits: %s", error.message)
+            return _FAULT_S
+
+    async def _choose(self, asking: Asking) -> None:
+        """Ask the provider that the settings name now. Errors: ``Invalid``."""
+        if asking == self._asking or self._working:
+            return
+        chosen = self._open(asking)
+        before, is_first = self._provider, self._asking is None
+        self._provider, self._asking = chosen, asking
+        self._pause, self._failures = None, 0
+        self._bad.clear()
+        self._shrink.clear()
+        if before is not None:
+            await before.close()
+        if not is_first:
+            await self._store.write(pending.hurry)  # what the former one could not do, this one may
+
+    async def _start(self, observing: Observing) -> float:
+        now = self._now_ms()
+        lines = await self._store.read(lambda connection: pending.waiting(connection, now))
+        self._quiet = readiness.watch(self._quiet, lines, now)
+        await self._complete(now)
+        stop = await self._stopped(observing, now)
+        if stop is not None:
+            self._tell(self._named(ObserverStatus("paused", reason=stop.reason, until_epoch_ms=stop.until_epoch_ms)))
+            return min(max((stop.until_epoch_ms - now) / 1000, 0.01), _LOOK_S)
+        wait_s, held = _LOOK_S, 0
+        for line in lines:
+            if line.session_db_id in self._working or len(self._working) >= observing.parallel:
+                continue
+            left_ms = readiness.wait_ms(line, self._quiet[line.session_db_id], observing, now)
+            if left_ms:
+                wait_s = min(wait_s, left_ms / 1000)
+            elif await self._session_is_over(observing, line):
+                held += 1
+            else:
+                self._begin(line, observing)
+        self._settle(held)
+        return max(wait_s, 0.01)
+
+    async def _stopped(self, observing: Observing, now: int) -> _Pause | None:
+        """Why nothing is asked now, None where it may be."""
+        if self._provider is None:
+            return None
+        if self._pause is not None and now < self._pause.until_epoch_ms:
+            return self._pause
+        self._pause = None
+        limit = Budget(observing.day_tokens)
+        if limit.day_tokens:
+            spent = await self._store.read(lambda connection: spend.of_day(connection, now))
+            if budget.day_is_over(limit, Spending(spent)):
+                told = f"the budget of this day is spent: {spent} of {limit.day_tokens} tokens"
+                return _Pause(told, spend.next_day_epoch_ms(now))
+        return None
+
+    async def _session_is_over(self, observing: Observing, line: Waiting) -> bool:
+        """Whether a session has spent what it may."""
+        limit = Budget(session_tokens=observing.session_tokens)
+        if self._provider is None or not limit.session_tokens:
+            return False
+        spent = await self._store.read(lambda connection: spend.of_session(connection, line.session_db_id))
+        return budget.session_is_over(limit, Spending(session_tokens=spent))
+
+    def _settle(self, held: int) -> None:
+        """Tell how it is. held: sessions whose budget is spent."""
+        reason = f"the budget of {held} session{'s' if held > 1 else ''} is spent; its events wait" if held else None
+        state = "working" if self._working else "paused" if held else "idle"
+        self._tell(self._named(ObserverStatus(state, reason=reason)))
+
+    def _begin(self, line: Waiting, observing: Observing) -> None:
+        task = asyncio.create_task(self._work(line.session_db_id, observing))
+        self._working[line.session_db_id] = task
+        task.add_done_callback(partial(self._ended, line.session_db_id))
+
+    def _ended(self, session_db_id: int, task: asyncio.Task[None]) -> None:
+        self._working.pop(session_db_id, None)
+        self._quiet.pop(session_db_id, None)
+        self._captured.set()  # there may be more
+
+    async def _work(self, session_db_id: int, observing: Observing) -> None:
+        """One batch of a session."""
+        try:
+            batch = await self._claim(session_db_id, observing)
+            left = making.parts(batch, by_agent=self._provider is None)
+            try:
+                while left:
+                    await self._make(left[0], observing)
+                    left.pop(0)
+                    self._changed()
+            except ProviderFailed as failure:
+                await self._failed(session_db_id, _ids(left), failure, batch[0].project)
+            except Exception as error:  # noqa: BLE001 - one session's fault is not to end the work on the others
+                _log.error("what was captured could not be worked on", exc_info=error)
+                told = f"a fault of ours ({type(error).__name__}); the log tells where"
+                fault = ProviderFailed(Failure.BAD_ANSWER, told)
+                await self._failed(session_db_id, _ids(left), fault, batch[0].project)
+        except MemError as error:
+            self._astray = True
+            _log.warning("what was taken from the queue could not be given back yet: %s", error.message)
+
+    async def _claim(self, session_db_id: int, observing: Observing) -> tuple[Queued, ...]:
+        most = max(observing.events >> self._shrink.get(session_db_id, 0), 1)
+        now = self._now_ms()
+        batch = await self._store.write(
+            lambda connection: pending.claim(connection, session_db_id, now, most=most, most_bytes=observing.bytes)
+        )
+        self._changed()
+        return batch
+
+    async def _make(self, items: Sequence[Queued], observing: Observing) -> None:
+        """Records of one turn's events, or its summary, stored with what they cost. Errors: ``ProviderFailed``."""
+        session, first = items[0].session_db_id, items[0]
+        part = await self._store.read(lambda connection: _part(connection, tuple(items)))
+        provider = self._provider
+        if provider is None or self._bad.get(session, 0) >= _HOPELESS:
+            made = await making.by_rules(part)
+        else:
+            await self._may_spend(observing, session)
+            made = await making.by_model(part, provider, shrink=self._shrink.get(session, 0))
+            self._failures = 0
+        origin = Origin(
+            session_db_id=session,
+            content_session_id=first.content_session_id,
+            project=first.project,
+            parent=first.parent,
+            epoch_ms=min(item.occurred_epoch_ms for item in items),
+            prompt_number=first.prompt_number,
+            agent_id=_one({item.agent_id for item in items}),
+            agent_type=_one({item.agent_type for item in items}),
+            provider=self._asking.provider if self._asking is not None else making.LOCAL,
+            model=made.model,
+        )
+        now = self._now_ms()
+        await self._store.write(lambda connection: _keep(connection, origin, part.ids, made, now))
+        self._bad.pop(session, None)
+        self._shrink.pop(session, None)
+
+    async def _may_spend(self, observing: Observing, session_db_id: int) -> None:
+        """Before each question. Errors: ``ProviderFailed`` when a budget is spent meanwhile."""
+        now = self._now_ms()
+        if not observing.day_tokens and not observing.session_tokens:
+            return
+        spent = await self._store.read(
+            lambda connection: Spending(spend.of_day(connection, now), spend.of_session(connection, session_db_id))
+        )
+        limit = Budget(observing.day_tokens, observing.session_tokens)
+        if budget.day_is_over(limit, spent) or budget.session_is_over(limit, spent):
+            raise _Spent(Failure.QUOTA, "the budget is spent")
+
+    async def _failed(self, session_db_id: int, ids: Sequence[int], failure: ProviderFailed, project: str) -> None:
+        """Give back what was taken, with the reason, and leave the provider or the session alone for a while."""
+        now = self._now_ms()
+        until = now
+        if not isinstance(failure, _Spent):
+            until = self._pausing(session_db_id, failure, now)
+            _log.warning("the observer got no answer: %s", failure.message)
+        call = spend.Call(project, session_db_id, failure.model or "unknown", failure.tokens)
+        not_before = now if failure.kind in pausing.OF_ALL else until  # then the provider waits, for all sessions
+
+        def give_back(connection: Connection) -> None:
+            pending.give_back(connection, ids, reason=failure.message, not_before_epoch_ms=not_before)
+            if failure.tokens:
+                spend.add(connection, call, now)
+
+        await self._store.write(give_back)
+        self._changed()
+
+    def _pausing(self, session_db_id: int, failure: ProviderFailed, now: int) -> int:
+        """Until when, in epoch ms."""
+        if failure.kind in pausing.OF_ALL:
+            self._failures += 1
+            until = now + int(1000 * pausing.pause_s(failure.kind, self._failures, failure.retry_after_s))
+            self._pause = _Pause(failure.message, until)
+            return until
+        count = self._bad[session_db_id] = self._bad.get(session_db_id, 0) + 1
+        if failure.kind is Failure.TOO_LONG:
+            shrunk = self._shrink.get(session_db_id, 0) + 1
+            self._shrink[session_db_id] = min(shrunk, _MOST_SHRINK)
+        return now + int(1000 * pausing.pause_s(failure.kind, count, failure.retry_after_s))
+
+    async def _complete(self, now: int) -> None:
+        """Sessions that have ended and of which nothing waits."""
+        if not await self._store.read(drafts.has_completed):
+            return
+        for number in await self._store.write(lambda connection: drafts.complete(connection, now)):
+            self._completed(number)
+
+    def _named(self, status: ObserverStatus) -> ObserverStatus:
+        asking = self._asking or Asking()
+        return replace(status, provider=asking.provider, model=asking.model)
+
+    def _tell(self, status: ObserverStatus) -> None:
+        if status != self.status:
+            self.status = status
+            self._changed()
+
+
+class _Spent(ProviderFailed):
+    """Nothing was asked: a budget was spent between two questions."""
+
+
+def _part(connection: Connection, items: tuple[Queued, ...]) -> Part:
+    first = items[0]
+    past = drafts.past(connection, first.session_db_id, [first.prompt_number])
+    if first.kind is not Kind.SUMMARY:
+        return Part(items, past)
+    return Part(items, past, drafts.turn_files(connection, first.session_db_id, first.prompt_number))
+
+
+def _keep(connection: Connection, origin: Origin, ids: Sequence[int], made: Made, now: int) -> None:
+    """All of it or nothing."""
+    drafts.keep(connection, origin, made.observations, made.summary, likeness)
+    pending.finish(connection, ids)
+    if made.tokens is not None:
+        spend.add(connection, spend.Call(origin.project, origin.session_db_id, made.model, made.tokens), now)
+
+
+def _ids(left: Sequence[Sequence[Queued]]) -> list[int]:
+    return [item.id for items in left for item in items]
+
+
+def _one(values: set[str | None]) -> str | None:
+    """The value that all have, None if they differ."""
+    return next(iter(values)) if len(values) == 1 else None
