@@ -57,7 +57,7 @@ def loaded(*words: str) -> set[str]:
         (("--version",), 160),
         (("--help",), 60),
         (("serach",), 80),
-        (("search", "--help"), 195),
+        (("search", "--help"), 200),
         (("worker", "--help"), 200),
     ],
 )

@@ -17,6 +17,7 @@ from worker.api.routes import (
     batches,
     capture,
     context,
+    corpus,
     costs,
     curation,
     index,
@@ -41,8 +42,9 @@ from worker.api.services import Services
 from worker.contract.errors import MemError
 
 _TOPICS = (
-    search, timeline, batches, records, sessions, lanes, context, prompting, costs, curation, writing, transfer,
-    capture, tool_uses, status, overview, settings, logs, index, integrations, admin, stream,
+    search, timeline, batches, records, sessions, lanes, context, prompting, costs, curation, writing,
+    transfer, capture, tool_uses, status, overview, settings, logs, index, integrations, admin, stream,
+    corpus,
     viewer,
 )  # fmt: skip
 

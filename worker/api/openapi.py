@@ -13,10 +13,14 @@ from worker.api.endpoint import IGNORED, Endpoint
 from worker.api.errors import STATUS
 from worker.api.params import Param, Schema
 from worker.contract import calls, errors
+from worker.contract.corpus import LONGEST_NAME
 from worker.contract.errors import MemError, Problem
 
 _ABOUT = "The memory of coding agents: search for an index, look at the timeline around a hit, fetch a few in full."
-_PATH_ID = {"type": "integer", "minimum": 1, "maximum": 2**62}
+_IN_PATH: dict[str, Schema] = {
+    "id": {"type": "integer", "minimum": 1, "maximum": 2**62},
+    "name": {"type": "string", "pattern": "^[a-zA-Z0-9._-]+$", "maxLength": LONGEST_NAME},
+}
 _TOKENS = {
     "bearer": {"type": "http", "scheme": "bearer", "description": "CLAUDE_MEM_API_TOKEN, where the worker has one."},
     "key": {"type": "apiKey", "in": "header", "name": "X-Api-Key", "description": "The same in another header."},
@@ -60,7 +64,7 @@ def _anything(kind: type) -> Schema:
 
 
 def _path(name: str) -> Schema:
-    return _PATH_ID if name == "id" else {"type": "string", "minLength": 1}
+    return _IN_PATH.get(name, {"type": "string", "minLength": 1})
 
 
 def _types(one: Endpoint) -> Iterator[Any]:

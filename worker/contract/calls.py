@@ -12,6 +12,15 @@ from urllib.parse import quote
 import msgspec
 
 from worker.contract.capture import Accepted, Begun, PromptSubmitted, SessionEnded, ToolUsed, TurnEnded
+from worker.contract.corpus import (
+    CorpusAnswer,
+    CorpusDeleted,
+    CorpusInfo,
+    CorpusList,
+    CorpusOrder,
+    CorpusQuestion,
+    Primed,
+)
 from worker.contract.costs import CostQuery, Costs
 from worker.contract.curation import Deleted, Save, Saved
 from worker.contract.index import IndexFaults, IndexOrder, IndexStatus
@@ -74,6 +83,12 @@ CONTEXT_ROWS = "/api/context/rows"
 CONTEXT_PIN = "/api/context/pin"
 CONTEXT_MUTE = "/api/context/mute"
 COSTS = "/api/costs"
+CORPORA = "/api/corpus"
+CORPUS = "/api/corpus/{name}"
+CORPUS_REBUILD = "/api/corpus/{name}/rebuild"
+CORPUS_PRIME = "/api/corpus/{name}/prime"
+CORPUS_REPRIME = "/api/corpus/{name}/reprime"
+CORPUS_QUERY = "/api/corpus/{name}/query"
 PROJECTS = "/api/projects"
 STATS = "/api/stats"
 OVERVIEW = "/api/overview"
@@ -116,13 +131,17 @@ OPENAPI = "/openapi.json"
 
 @dataclass(frozen=True, slots=True)
 class Call(Generic[T]):
-    """A request and the type of its answer. params: in order, never None. body: JSON or nothing."""
+    """A request and the type of its answer. params: in order, never None. body: JSON or nothing.
+
+    patience_s: how long it may well take, where that is longer than a sender waits by itself.
+    """
 
     method: str
     path: str
     answer: type[T]
     params: tuple[tuple[str, str], ...] = ()
     body: bytes | None = None
+    patience_s: float = 0.0
 
     def decode(self, body: bytes) -> T:
         """The answer from the bytes of a success; of an answer that is text, the text. Errors: ``MsgspecError``."""
@@ -316,6 +335,62 @@ def costs(query: CostQuery) -> Call[Costs]:
         dateEnd=_moment(query.until_epoch_ms),
     )
     return Call("GET", COSTS, Costs, (*params, ("sessions", str(query.sessions)), ("days", str(query.days))))
+
+
+_READING_S = 600.0
+"""A model reads a corpus, perhaps after it answered others."""
+
+
+def build_corpus(order: CorpusOrder) -> Call[CorpusInfo]:
+    """Build a corpus. Errors: ``Invalid`` naming the key."""
+    given = {name: value for name, value in msgspec.structs.asdict(order).items() if value is not None}
+    return Call("POST", CORPORA, CorpusInfo, body=msgspec.json.encode(given), patience_s=_READING_S)
+
+
+def corpora() -> Call[CorpusList]:
+    """All corpora, by name."""
+    return Call("GET", CORPORA, CorpusList, _params(format="json"))
+
+
+def corpora_text() -> Call[Text]:
+    """The same as text for an agent."""
+    return Call("GET", CORPORA, Text)
+
+
+def corpus(name: str) -> Call[CorpusInfo]:
+    """One of them, without its records. Errors: ``NotFound``."""
+    return Call("GET", _of(CORPUS, name), CorpusInfo)
+
+
+def delete_corpus(name: str) -> Call[CorpusDeleted]:
+    """Take it away; its records stay in memory. Errors: ``NotFound``."""
+    return Call("DELETE", _of(CORPUS, name), CorpusDeleted)
+
+
+def rebuild_corpus(name: str) -> Call[CorpusInfo]:
+    """Build it anew from its own filter. Errors: ``NotFound``."""
+    return Call("POST", _of(CORPUS_REBUILD, name), CorpusInfo, body=b"{}", patience_s=_READING_S)
+
+
+def prime_corpus(name: str) -> Call[Primed]:
+    """Have a model read it. Errors: ``NotFound``; ``Conflict`` if it cannot be read."""
+    return Call("POST", _of(CORPUS_PRIME, name), Primed, body=b"{}", patience_s=_READING_S)
+
+
+def reprime_corpus(name: str) -> Call[Primed]:
+    """The same in a new session. Errors: ``NotFound``; ``Conflict`` if it cannot be read."""
+    return Call("POST", _of(CORPUS_REPRIME, name), Primed, body=b"{}", patience_s=_READING_S)
+
+
+def query_corpus(name: str, question: str) -> Call[CorpusAnswer]:
+    """Ask it. Errors: ``NotFound``; ``Conflict`` if it was never primed."""
+    body = msgspec.json.encode(CorpusQuestion(question=question))
+    return Call("POST", _of(CORPUS_QUERY, name), CorpusAnswer, body=body, patience_s=_READING_S)
+
+
+def _of(path: str, name: str) -> str:
+    # A name of points alone would be taken for a step in the path.
+    return path.format(name=quote(name, safe="").replace(".", "%2E") if not name.strip(".") else quote(name, safe=""))
 
 
 def projects() -> Call[Projects]:

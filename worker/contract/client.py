@@ -68,12 +68,14 @@ class WorkerClient:
         headers = {"Content-Type": "application/json"} if call.body else None
         # Half a surrogate pair, which a paste may hold, is nothing that httpx can write into an address.
         params = tuple((name, value.encode("utf-8", "replace").decode()) for name, value in call.params)
+        allowed_s = max(self._timeout_s, call.patience_s)
+        timeout = httpx.Timeout(self._timeout_s, read=allowed_s)
         try:
             response = await self._http.request(
-                call.method, call.path, params=params, content=call.body, headers=headers
+                call.method, call.path, params=params, content=call.body, headers=headers, timeout=timeout
             )
         except httpx.TimeoutException as error:
-            raise TimedOut(f"no answer from the worker within {self._timeout_s:g} s") from error
+            raise TimedOut(f"no answer from the worker within {allowed_s:g} s") from error
         except httpx.InvalidURL as error:
             raise Invalid(f"the question is too long to be sent: {error}", field="query") from error
         except httpx.TransportError as error:

@@ -34,7 +34,7 @@ class QuickClient:
 
     def send(self, call: Call[T], *, timeout_s: float | None = None) -> T:
         """The answer. Errors: the ``MemError`` the worker told, ``Unreachable``, ``TimedOut``."""
-        allowed = self._timeout_s if timeout_s is None else timeout_s
+        allowed = max(self._timeout_s, call.patience_s) if timeout_s is None else timeout_s
         try:
             status, body = self._exchange(call, allowed)
         except TimeoutError as error:

@@ -4,24 +4,18 @@ It runs with `CLAUDE_MEM_INTERNAL=1`, so that hooks keep silent about it, and in
 ended as a whole when its time is over or whoever asked no longer waits.
 """
 
-import asyncio
-import contextlib
-import os
 import shutil
-import signal
 from pathlib import Path
-
-import msgspec
 
 from worker.contract.observer_settings import Asking
 from worker.contract.settings import observer_environment
 from worker.llm import telling, wire
+from worker.llm.program import printed_object, run
 from worker.llm.provider import Completion, Failure, Prompt, Provider, ProviderFailed
 
 FOLDER = "observer-sessions"
 _SLOWER = 4
 """It starts a whole program for each question, so it gets as many times the time of a call over HTTP."""
-_MOST_BYTES = 8 * 2**20
 _QUIET = ("--tools", "", "--strict-mcp-config", "--setting-sources", "", "--no-session-persistence")
 """No tools, no MCP servers, no settings and hooks of the user, nothing kept of the session."""
 
@@ -54,26 +48,19 @@ class Claude:
         options = ["-p", "--output-format", "json", "--max-turns", "1", "--model", self._asking.model]
         options += ["--system-prompt", prompt.system] if not plain else []
         asked = prompt.user if not plain else f"{prompt.system}\n\n{prompt.user}"
+        words = (program, *options, *(() if plain else _QUIET))
         try:
-            process = await asyncio.create_subprocess_exec(
-                program, *options, *(() if plain else _QUIET), cwd=self._folder,
-                env=observer_environment(self._asking), stdin=asyncio.subprocess.PIPE,
-                stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE, start_new_session=True,
-                limit=_MOST_BYTES,
-            )  # fmt: skip
-        except OSError as error:
-            raise self._failed(Failure.AUTH, f"cannot be started ({error.strerror or error})") from error
-        try:
-            async with asyncio.timeout(self._timeout_s):
-                out, err = await process.communicate(asked.encode("utf-8", "replace"))
+            ran = await run(
+                words, asked, folder=self._folder, environ=observer_environment(self._asking), timeout_s=self._timeout_s
+            )
         except TimeoutError as error:
             raise self._failed(Failure.TRANSIENT, f"did not answer within {self._timeout_s:g} s") from error
-        finally:
-            await _end(process)
-        return process.returncode or 0, out, err
+        except OSError as error:
+            raise self._failed(Failure.AUTH, f"cannot be started ({error.strerror or error})") from error
+        return ran.code, ran.out, ran.err
 
     def _read(self, code: int, out: bytes, err: bytes) -> Completion:
-        answer = _object(out)
+        answer = printed_object(out)
         said = wire.text(wire.at(answer, "result"))
         usage = wire.at(answer, "usage")
         names = ("input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
@@ -89,24 +76,6 @@ class Claude:
 
 
 _UNKNOWN_OPTION = "unknown option"
-
-
-def _object(out: bytes) -> object:
-    """The JSON object that it prints, alone or as the last of several lines or of a list; None if there is none."""
-    for candidate in (out, out.strip().rpartition(b"\n")[2]):
-        with contextlib.suppress(msgspec.DecodeError, UnicodeError, RecursionError):
-            found = msgspec.json.decode(candidate)
-            found = wire.at(found, -1) if isinstance(found, list) else found
-            if isinstance(found, dict):
-                return found
-    return None
-
-
-async def _end(process: asyncio.subprocess.Process) -> None:
-    """End the program and whatever it started."""
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGKILL)
-    await process.wait()
 
 
 def open_provider(asking: Asking, data_dir: Path) -> Provider:
