@@ -34,6 +34,7 @@ async def test_what_is_held_and_where(edge: Edge) -> None:
     assert (disk["data_dir"], disk["vectors_bytes"]) == (str(folder), 1000)
     assert disk["database_bytes"] >= (folder / "claude-mem.db").stat().st_size > 0
     assert disk["free_bytes"] > 0
+    assert 0 <= disk["wal_bytes"] < disk["database_bytes"]
 
 
 async def test_lines_of_the_log_are_for_this_machine(tmp_path: Path) -> None:

@@ -165,7 +165,8 @@ GOLDEN: list[tuple[Any, str]] = [
         '"queue":{"isProcessing":false,"queueDepth":0,"parkedSessions":0},"index":{"state":"off","reason":"",'
         '"records":0,"embedded":0,"pending":0,"failed":0,"unwritten":0,"documents":null,"rate_per_s":0.0,"left_s":null,"model":"",'
         '"dimension":0,"serving":"","backend":"local","collection":"","chroma":"","covered":[]},"disk":{"data_dir":"/x",'
-        '"database_bytes":6,"vectors_bytes":7,"free_bytes":null},"log":{"errors":1,"warnings":0,"since_epoch_ms":5,'
+        '"database_bytes":6,"vectors_bytes":7,"free_bytes":null,"wal_bytes":0,'
+        '"logs_bytes":0},"log":{"errors":1,"warnings":0,"since_epoch_ms":5,'
         '"lines":[]},"last":{"key":"S14","project":"shop","created_at_epoch":8}}',
     ),
     (

@@ -57,7 +57,9 @@ def parts(overview: Overview, lk: Look, live: bool, queued: int, at_epoch_ms: in
     disk = overview.disk
     room = Told(OK, "room left: not told") if disk.free_bytes is None else advice.disk(disk.free_bytes)
     free = f", {size(disk.free_bytes)} free" if disk.free_bytes is not None else ""
-    used = f"database {size(disk.database_bytes)}, vectors {size(disk.vectors_bytes)}{free}"
+    wal = f" ({size(disk.wal_bytes)} of it its log)" if disk.wal_bytes else ""
+    logs = f", logs {size(disk.logs_bytes)}" if disk.logs_bytes else ""
+    used = f"database {size(disk.database_bytes)}{wal}, vectors {size(disk.vectors_bytes)}{logs}{free}"
     found = [
         Part("worker", worker),
         Part("memory", Told(OK, held)),

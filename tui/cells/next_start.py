@@ -76,6 +76,8 @@ def lines(state: ViewState, room: int, lk: Look) -> tuple[list[Line], list[tuple
     out: list[Line] = []
     picks: list[tuple[int, ContextRow]] = []
     kept_before: bool | None = None
+    longest = max((fit.width(one_line(row.reason)) for row in start.rows), default=0)
+    beside = min(longest, room // 3, 40) if room >= 76 else 0
     for row in start.rows:
         if row.kept is not kept_before:
             if out:
@@ -84,22 +86,21 @@ def lines(state: ViewState, room: int, lk: Look) -> tuple[list[Line], list[tuple
             out.append([("group", fit.left(name, max(room - 2, 4)))])
             kept_before = row.kept
         picks.append((len(out), row))
-        out += _row(row, room, lk)
+        out += _row(row, room, lk, beside)
     if start.plan.left_out and not start.changed:
         more = f"  {grouped(start.plan.left_out)} more were thought of and not given"
         out += [[], [("quiet", fit.cut(more, room, lk.glyphs.ellipsis))]]
     return out, picks
 
 
-def _row(row: ContextRow, room: int, lk: Look) -> list[Line]:
-    """One line where there is room for the reason too, else two."""
+def _row(row: ContextRow, room: int, lk: Look, beside: int) -> list[Line]:
+    """One line where there is room for the reason too, else two. beside: cells of the reasons."""
     glyphs = lk.glyphs
     known = mark(row.type, glyphs)
     key = fit.right(one_line(row.key), 6, glyphs.ellipsis) + " " if room >= 44 else ""
     sign = "P" if row.pinned else "M" if row.muted else " "
     density = fit.left(_DENSITY[row.density], 5) if room >= 64 else ""
     reason = one_line(row.reason)
-    beside = max(min(fit.width(reason), (room - 30) // 2 - 6, 40), 0) if room >= 76 else 0
     free = max(room - 6 - len(key) - len(density) - _TOKENS - 1 - (beside + 2 if beside else 0), 6)
     strong = "text" if row.kept else "quiet"
     line: Line = [
@@ -109,7 +110,7 @@ def _row(row: ContextRow, room: int, lk: Look) -> list[Line]:
         ("figure", fit.right(read_badge(row.read_tokens), _TOKENS) + " "), ("quiet", density),
     ]  # fmt: skip
     if beside:
-        return [[*line, ("quiet", f" {fit.cut(reason, beside + 1, glyphs.ellipsis)}")]]
+        return [[*line, ("quiet", f" {fit.cut(reason, beside, glyphs.ellipsis)}")]]
     if not reason:
         return [line]
     indent = 5 + len(key)

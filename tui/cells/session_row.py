@@ -83,11 +83,15 @@ def _session(line: SessionLine, open_now: bool, room: int, lk: Look) -> Line:
     ]
 
 
-def head(room: int) -> Line:
+def head(tree: Tree, room: int, glyphs: Glyphs) -> Line:
     """The line above the rows."""
+    count = len(tree.projects or ())
+    said = f"of {grouped(count)} project{'' if count == 1 else 's'}" if count else ""
+    asking = f"asking{glyphs.ellipsis}" if tree.waiting else said
     figures = fit.right("recs", 5) if room >= 45 else ""
     figures += fit.right("~Read", 7) + fit.right("Work", 7) if room >= 61 else ""
-    return [("head", fit.left("   project, session, record", max(room - len(figures) - 1, 8), "") + figures + " ")]
+    free = max(room - len(figures) - 1 - len(" SESSIONS  "), 4)
+    return [("heading", " SESSIONS  "), ("head", fit.left(asking, free, glyphs.ellipsis) + figures + " ")]
 
 
 def _fold(glyphs: Glyphs, open_now: bool) -> str:

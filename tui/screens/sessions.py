@@ -25,7 +25,7 @@ class SessionScreen(SurveyScreen):
 
     def __init__(self, look: Look, state: ViewState) -> None:
         super().__init__(look, state)
-        self.head = TreeHead()
+        self.head = TreeHead(look.glyphs)
         self.tree_rows = SessionTree(look, state, id="tree")
         self.note = Note()
         self.preview = SessionView(look, id="session")
@@ -39,5 +39,6 @@ class SessionScreen(SurveyScreen):
         super().draw()
         self.note.write(session_row.note(self.state, self.look.glyphs))
         self.set_class(self.note.needed, "-noted")
+        self.head.show(self.state)
         self.tree_rows.show(self.state)
         self.preview.show(self.state)

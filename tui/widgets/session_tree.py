@@ -9,6 +9,7 @@ from textual.strip import Strip
 
 from tui import messages
 from tui.cells import session_row
+from tui.cells.glyphs import Glyphs
 from tui.cells.look import Look
 from tui.cells.marks import ROLES
 from tui.keymap import places
@@ -132,11 +133,25 @@ class TreeHead(Line):
     """What the columns of the tree are."""
 
     PREFIX = "tree-head"
-    COMPONENT_CLASSES: ClassVar[set[str]] = components("tree-head", "head")
+    COMPONENT_CLASSES: ClassVar[set[str]] = components("tree-head", "heading", "head")
+
+    def __init__(self, glyphs: Glyphs, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
+        super().__init__(id=id)
+        self._glyphs = glyphs
+        self._tree = Tree()
+
+    def show(self, state: ViewState) -> None:
+        """Show this state's projects."""
+        self._tree = state.sessions
+        self._update()
 
     def on_resize(self) -> None:
         """Other columns."""
-        self.draw([session_row.head(self.size.width)])
+        self._update()
+
+    def _update(self) -> None:
+        if self.size.width:
+            self.draw([session_row.head(self._tree, self.size.width, self._glyphs)])
 
 
 class SessionView(Paper, can_focus=False):

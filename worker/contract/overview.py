@@ -16,15 +16,17 @@ class LastRecord(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Disk(msgspec.Struct, frozen=True, kw_only=True):
-    """What the memory takes, and what is left. database_bytes: with its write-ahead log.
+    """What the memory takes, and what is left. database_bytes: with its write-ahead log, wal_bytes: that alone.
 
-    free_bytes: None if unknown.
+    logs_bytes: of all log files. free_bytes: None if unknown.
     """
 
     data_dir: str
     database_bytes: int
     vectors_bytes: int
     free_bytes: int | None = None
+    wal_bytes: int = 0
+    logs_bytes: int = 0
 
 
 class LogTrouble(msgspec.Struct, frozen=True, kw_only=True):

@@ -70,15 +70,17 @@ def _held(connection: Connection) -> tuple[dict[RecordKind, int], LastRecord | N
 
 
 def _disk(data_dir: Path, database: Path) -> Disk:
-    files = (database, database.with_name(database.name + "-wal"))
+    wal_bytes = _size(database.with_name(database.name + "-wal"))
     free: int | None = None
     with contextlib.suppress(OSError):
         free = shutil.disk_usage(data_dir).free
     return Disk(
         data_dir=str(data_dir),
-        database_bytes=sum(map(_size, files)),
+        database_bytes=_size(database) + wal_bytes,
         vectors_bytes=sum(map(_size, (data_dir / "vectors").rglob("*"))),
         free_bytes=free,
+        wal_bytes=wal_bytes,
+        logs_bytes=sum(map(_size, (data_dir / "logs").glob("*"))),
     )
 
 
