@@ -115,7 +115,11 @@ class Page:
         """The first value of an expression that is true."""
         deadline = time.monotonic() + PATIENCE_S
         while True:
-            found = self.js(f"(() => {{ const it = {expression}; return it instanceof Node ? true : it; }})()")
+            # What the expression looks into may not be there yet.
+            found = self.js(
+                f"(() => {{ try {{ const it = {expression}; return it instanceof Node ? true : it; }}"
+                " catch (error) { if (error instanceof TypeError) return null; throw error; } })()"
+            )
             if found:
                 return found
             assert time.monotonic() < deadline, f"{expression} is still {found!r}: {self.text()}"
