@@ -1,5 +1,8 @@
 """What is brought in from elsewhere and taken out: rows of the four tables."""
 
+import asyncio
+
+from msgspec import structs
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -7,6 +10,7 @@ from worker.api.codec import Query, body, respond
 from worker.api.endpoint import Endpoint
 from worker.api.params import PROJECT, SINCE, UNTIL, Choice, Flag, Number
 from worker.api.services import Services
+from worker.capture.rows import clean_batch
 from worker.contract import calls
 from worker.contract.errors import Invalid
 from worker.contract.transfer import ExportPage, ExportQuery, ImportBatch, ImportResult, RowKind
@@ -26,8 +30,10 @@ def routes(services: Services) -> list[Endpoint]:
 
     async def import_batch(request: Request) -> Response:
         work = imports.count_new if _DRY_RUN.of(Query(request)) else imports.import_batch
-        batch = await body(request, ImportBatch)
+        given = await body(request, ImportBatch)
+        batch, private = await asyncio.to_thread(clean_batch, given)
         stats = await services.store.write(lambda connection: work(connection, batch))
+        stats = structs.replace(stats, promptsSkipped=stats.promptsSkipped + private)
         return respond(ImportResult(success=True, stats=stats))
 
     async def export(request: Request) -> Response:

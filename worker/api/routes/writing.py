@@ -8,6 +8,7 @@ from worker.api.codec import body, respond
 from worker.api.endpoint import Endpoint
 from worker.api.services import Services
 from worker.contract import calls
+from worker.contract.clean import cleaned
 from worker.contract.curation import Save, Saved
 from worker.contract.errors import Invalid
 from worker.store.manual import keep
@@ -24,7 +25,8 @@ def routes(services: Services) -> list[Endpoint]:
     """The routes of this topic."""
 
     async def save(request: Request) -> Response:
-        asked = await body(request, StrictSave)
+        given = msgspec.to_builtins(await body(request, StrictSave))
+        asked = msgspec.convert(cleaned(given), StrictSave)
         said = asked.text.strip()
         if not said:
             raise Invalid("text must not be blank", field="text")

@@ -1,0 +1,48 @@
+"""Pure: rows that are brought in from elsewhere, cleaned as what agents tell is."""
+
+from typing import Any
+
+import msgspec
+
+from worker.contract.clean import cleaned
+from worker.contract.transfer import ImportBatch
+
+Row = dict[str, Any]
+
+_KEYS = frozenset(("content_session_id", "memory_session_id", "content_hash", "platform_source"))
+"""By these rows find each other."""
+
+
+def clean_batch(batch: ImportBatch) -> tuple[ImportBatch, int]:
+    """The rows as they may be kept, and how many prompts are left out, of which all was private."""
+    prompts = tuple(map(_clean, batch.prompts))
+    kept = tuple(
+        after for before, after in zip(batch.prompts, prompts, strict=True) if _says(after) or not _says(before)
+    )
+    clean = ImportBatch(
+        sessions=tuple(map(_clean, batch.sessions)),
+        summaries=tuple(map(_clean, batch.summaries)),
+        observations=tuple(map(_clean, batch.observations)),
+        prompts=kept,
+    )
+    return clean, len(prompts) - len(kept)
+
+
+def _says(row: Row) -> bool:
+    return bool(str(row.get("prompt_text") or "").strip())
+
+
+def _clean(row: Row) -> Row:
+    return {key: value if key in _KEYS else _value(value) for key, value in row.items()}
+
+
+def _value(value: object) -> object:
+    """Lists and objects may stand as JSON text: then the texts in it are cleaned, and it stays JSON."""
+    if isinstance(value, str) and value.lstrip()[:1] in ("[", "{"):
+        try:
+            held = msgspec.json.decode(value)
+        except (msgspec.DecodeError, UnicodeError, RecursionError):
+            return cleaned(value)
+        after = cleaned(held)
+        return value if after == held else msgspec.json.encode(after).decode()
+    return cleaned(value)
