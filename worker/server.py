@@ -34,10 +34,12 @@ from worker.contract.index import IndexStatus
 from worker.contract.process import pid_file, start_token
 from worker.contract.project_name import TEMP
 from worker.contract.search import Degraded
-from worker.contract.settings import Settings, calm, environment
+from worker.contract.settings import Settings, calm, environment, observing
 from worker.contract.version import __version__
 from worker.contract.when import iso_utc
 from worker.demo import load
+from worker.llm.registry import open_provider
+from worker.observer.runner import Observer, ObserverStatus
 from worker.search.engine import Engine
 from worker.store import imports, private, stats
 from worker.store.changes import Change
@@ -215,17 +217,19 @@ async def _open(settings: Settings, services: Services, server: _Server) -> None
         following = store.catch_up(lambda: services.broadcaster.send({"type": "resync"}))
         draining = drain.run(settings.data_dir, services.intake.take)
         tasks = [asyncio.create_task(each) for each in (pace.run(), following, services.tally.run(store), draining)]
-        projecting = [asyncio.create_task(_project(settings, services, store))] if _has_meaning(settings) else []
-        for task in projecting:
-            task.add_done_callback(partial(_ended, services))
-            server.index = task
+        aside = [asyncio.create_task(_observe(settings, services, store, services.tell))]
+        aside[0].add_done_callback(partial(_observer_ended, services))
+        if _has_meaning(settings):
+            server.index = asyncio.create_task(_project(settings, services, store))
+            server.index.add_done_callback(partial(_ended, services))
+            aside.append(server.index)
         try:
             await asyncio.gather(*tasks)  # neither ends of itself; what ends one ends the worker
         finally:
-            for task in (*tasks, *projecting):
+            for task in (*tasks, *aside):
                 if not task.cancelling():  # one that is closing already is not to be stopped in the middle of it
                     task.cancel()
-            await asyncio.wait((*tasks, *projecting))
+            await asyncio.wait((*tasks, *aside))
 
 
 async def _read(settings: Settings, services: Services) -> None:
@@ -273,6 +277,49 @@ def _ended(services: Services, projecting: asyncio.Task[None]) -> None:
     if not projecting.cancelled() and (error := projecting.exception()) is not None:
         _log.error("the index by meaning ends", exc_info=error)
         services.meaning, services.projector = Degraded.INDEX_FAILED, None
+
+
+async def _observe(
+    settings: Settings, services: Services, store: Store, tell: Callable[[dict[str, Any]], None]
+) -> None:
+    """Make memories of what is captured for as long as we run."""
+    changed = asyncio.Event()
+    services.observer = Observer(
+        store,
+        captured=services.captured,
+        settings=lambda: observing(settings.data_dir),
+        open_provider=lambda asking: open_provider(asking, settings.data_dir),
+        now_ms=services.now_ms,
+        changed=changed.set,
+        completed=lambda number: tell({"type": "session_completed", "sessionDbId": number}),
+    )
+    telling = asyncio.create_task(_tell_queue(services, changed, tell))
+    try:
+        await services.observer.run()
+    finally:
+        telling.cancel()
+        await asyncio.wait([telling])
+
+
+async def _tell_queue(services: Services, changed: asyncio.Event, tell: Callable[[dict[str, Any]], None]) -> None:
+    """Tell the live stream what waits, when that changed; of many changes at once the last one."""
+    while True:
+        await changed.wait()
+        changed.clear()
+        with contextlib.suppress(MemError):
+            queue = await services.processing()
+            told = {"isProcessing": queue.isProcessing, "queueDepth": queue.queueDepth}
+            tell({"type": "processing_status", **told})
+
+
+def _observer_ended(services: Services, ended: asyncio.Task[None]) -> None:
+    """Without the observer the worker goes on: what is captured waits, and its state says why."""
+    if ended.cancelled() or (error := ended.exception()) is None:
+        return
+    _log.error("the observer ends", exc_info=error)
+    if services.observer is not None:
+        reason = "the observer ended by a fault of its own; the log tells more"
+        services.observer.status = ObserverStatus("failed", reason=reason)
 
 
 async def _project(settings: Settings, services: Services, store: Store) -> None:

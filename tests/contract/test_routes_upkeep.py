@@ -156,7 +156,8 @@ async def test_doctor_tells_what_is_not(edge: Edge) -> None:
 
 async def test_what_stands_beside_the_worker(edge: Edge) -> None:
     await edge.fill(make_batch([], sessions=[session_row(status="active")]))
-    assert await edge.ask(calls.PROCESSING) == {"isProcessing": False, "queueDepth": 0, "parkedSessions": 0}
+    told = await edge.ask(calls.PROCESSING)
+    assert (told["isProcessing"], told["queueDepth"], told["parkedSessions"], told["state"]) == (False, 0, 0, "off")
     assert await edge.ask(calls.SYNC) == {"configured": False}
     assert await edge.ask(calls.DEPENDENCIES) == {"degraded": False, "statuses": []}
     chroma = await edge.ask(calls.CHROMA, deep=1)

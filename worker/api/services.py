@@ -13,6 +13,7 @@ from worker.contract.errors import Conflict, Unavailable
 from worker.contract.index import IndexState, IndexStatus
 from worker.contract.search import Degraded
 from worker.contract.upkeep import ProcessingStatus
+from worker.observer.runner import Observer, ObserverStatus
 from worker.projection.extent import extent
 from worker.projection.meaning import Meaning
 from worker.projection.upkeep import IndexUpkeep
@@ -36,6 +37,7 @@ class Services:
     switched off or not there yet; meaning: what searches ask of it, or why they cannot. tally: of what is recalled.
     read_only: nothing is written, by whoever asks. rules: what of agents is not kept, by default only what is our own.
     tell: what the live stream is to be told, if not sent at once; captured: set when something was queued.
+    observer: makes memories of it, None until it is there.
     """
 
     version: str
@@ -56,6 +58,7 @@ class Services:
     rules: Rules | None = None
     tell: Callable[[dict[str, Any]], None] | None = None
     captured: asyncio.Event = field(default_factory=asyncio.Event)
+    observer: Observer | None = None
     tally: Tally = field(init=False)
     _intake: Intake | None = field(init=False, default=None)
 
@@ -119,7 +122,22 @@ class Services:
         """What waits to become a memory. Errors: ``Unavailable`` until the store is open."""
         now = self.now_ms()
         found = await self.store.read(lambda connection: pending.counts(connection, now))
-        return ProcessingStatus(isProcessing=found.all > 0, queueDepth=found.all, parkedSessions=found.parked_sessions)
+        observer = self.observer.status if self.observer is not None else ObserverStatus("off", provider="")
+        return ProcessingStatus(
+            isProcessing=found.all > 0,
+            queueDepth=found.all,
+            parkedSessions=found.parked_sessions,
+            state=observer.state,
+            provider=observer.provider,
+            model=observer.model,
+            reason=observer.reason,
+            until_epoch_ms=observer.until_epoch_ms,
+            waiting=found.waiting,
+            claimed=found.claimed,
+            delayed=found.delayed,
+            oldest_epoch_ms=found.oldest_epoch_ms,
+            last_error=found.last_error,
+        )
 
     def now_ms(self) -> int:
         """Milliseconds since 1970."""

@@ -19,11 +19,26 @@ class PlainHealth(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ProcessingStatus(msgspec.Struct, frozen=True, kw_only=True):
-    """``/api/processing-status``: what waits to become a memory."""
+    """``/api/processing-status``: what waits to become a memory, and how whoever makes it so is.
+
+    state: `idle`, `working`, `paused`, `off` or `failed`; paused: for the reason told, until then, or until something
+    changes. provider: `local` for rules without a model. waiting, claimed, delayed: parts of queueDepth; last_error:
+    of what was given back. oldest_epoch_ms: when the oldest of it happened.
+    """
 
     isProcessing: bool = False
     queueDepth: int = 0
     parkedSessions: int = 0
+    state: str = "off"
+    provider: str = ""
+    model: str = ""
+    reason: str | None = None
+    until_epoch_ms: int | None = None
+    waiting: int = 0
+    claimed: int = 0
+    delayed: int = 0
+    oldest_epoch_ms: int | None = None
+    last_error: str | None = None
 
 
 class DependencyStatus(msgspec.Struct, frozen=True, kw_only=True):

@@ -32,7 +32,11 @@ def routes(services: Services) -> list[Endpoint]:
                 workerPath=sys.argv[0],
                 platform=sys.platform,
                 dataDir=str(services.data_dir),
-                ai={"provider": "none", "authMethod": "none", "lastInteraction": None},
+                ai={
+                    "provider": services.observer.status.provider if services.observer else "none",
+                    "authMethod": "none",
+                    "lastInteraction": None,
+                },
                 dependencies={"degraded": False, "statuses": []},
             )
         )
