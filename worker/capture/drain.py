@@ -92,7 +92,7 @@ def _tidy(data_dir: Path) -> None:
         (data_dir / spool.FOLDER, ".*.json.*", _STALE_S),
         (data_dir / "state" / "file-context", "*.json*", _FORGOTTEN_S),
     ):
-        for file in folder.glob(pattern) if folder.is_dir() else ():
-            with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError):
+            for file in folder.glob(pattern):
                 if time.time() - file.stat().st_mtime > age_s:
                     file.unlink()

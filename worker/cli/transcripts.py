@@ -1,6 +1,7 @@
 """`import transcripts`: past sessions of Claude Code → events → worker, as if hooks had told of them."""
 
 import argparse
+import functools
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -8,34 +9,38 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from worker.cli import agents, exits
-from worker.cli.connection import chosen, client
+from worker.cli.connection import chosen
 from worker.cli.importers import transcripts
-from worker.cli.importers.transcripts import Passed, Session, Told
+from worker.cli.importers.transcripts import Passed, Session
 from worker.cli.printing import failed, note, say, say_json
 from worker.cli.progress import Progress
-from worker.contract import calls
-from worker.contract.capture import Accepted, Begun, PromptSubmitted, ToolUsed, TurnEnded
-from worker.contract.errors import Busy, Invalid, MemError, Unreachable
+from worker.cli.telling import Known, Link, Told
+from worker.contract.capture import PromptSubmitted, ToolUsed, TurnEnded
+from worker.contract.errors import Invalid, MemError
 from worker.contract.exclusion import excluded
 from worker.contract.hook_settings import HookSettings
 from worker.contract.project_name import project_of
-from worker.contract.settings import Settings, inherited
+from worker.contract.settings import inherited
 from worker.contract.tokens import estimate_tokens
 
-_TRIES = 5
 _DAY_MS = 86_400_000
 _OBSERVED_CHARS = 16_000
 """Of what went into a tool, and of what came out, a model is shown so many at most."""
 _SHOWN = 12
+_PROMPTS, _USES = "prompts", "tool uses"
 
 
 @dataclass(slots=True)
 class _Tally:
-    """sessions: that told of anything. told, added: by kind of event. left_out: by the reason. tokens: about."""
+    """sessions: that told of anything. told, added, known: by kind of event. left_out: by the reason. tokens: about.
+
+    Ends of turns are told again and taken once, so of them nobody knows which were there.
+    """
 
     sessions: int = 0
     told: Counter[str] = field(default_factory=Counter)
     added: Counter[str] = field(default_factory=Counter)
+    known: Counter[str] = field(default_factory=Counter)
     left_out: Counter[str] = field(default_factory=Counter)
     projects: Counter[str] = field(default_factory=Counter)
     tokens: int = 0
@@ -76,7 +81,7 @@ def main(argv: Sequence[str]) -> int:
         since_ms = 0 if args.days is None else int(time.time() * 1000) - args.days * _DAY_MS
         sessions = _sessions(path, since_ms)
         choice = _Choice(since_ms, args.project, HookSettings(inherited()))
-        _run(sessions, choice, None if args.dry_run else _Link(where), tally)
+        _run(sessions, choice, None if args.dry_run else Link(where), tally)
     except MemError as error:
         if tally.added:
             note(f"{tally.added.total():,} events were taken; run it again to go on")
@@ -112,42 +117,6 @@ def _days(text: str) -> int:
     return int(text)
 
 
-class _Link:
-    """Tells the worker, and goes on when it is busy or was started anew."""
-
-    def __init__(self, where: Settings) -> None:
-        self._where = where
-        self._worker = client(where)
-
-    def tell(self, event: Told) -> str | None:
-        """Why the worker did not add an event, None if it did. Errors: as ``QuickClient.send``."""
-        for left in reversed(range(_TRIES)):
-            try:
-                return self._told(event)
-            except Busy as error:
-                if not left:
-                    raise
-                time.sleep(error.retry_after_s or 1.0)
-            except Unreachable:
-                # What was sent may have arrived or not; sent again it is there once.
-                if not left:
-                    raise
-                self._worker = client(self._where)
-        raise AssertionError("the last try returns or raises")
-
-    def _told(self, event: Told) -> str | None:
-        answer: Begun | Accepted
-        match event:
-            case PromptSubmitted():
-                answer = self._worker.send(calls.begin(event))
-                return answer.reason or ("skipped" if answer.skipped else None)
-            case ToolUsed():
-                answer = self._worker.send(calls.tool_used(event))
-            case TurnEnded():
-                answer = self._worker.send(calls.turn_ended(event))
-        return answer.reason or ("skipped" if answer.status == "skipped" else None)
-
-
 def _sessions(path: Path, since_ms: int) -> list[Session]:
     try:
         found = transcripts.found(path, since_epoch_ms=since_ms)
@@ -158,32 +127,46 @@ def _sessions(path: Path, since_ms: int) -> list[Session]:
     return found
 
 
-def _run(sessions: Sequence[Session], choice: _Choice, link: _Link | None, tally: _Tally) -> None:
+def _run(sessions: Sequence[Session], choice: _Choice, link: Link | None, tally: _Tally) -> None:
     progress = Progress("import", sum(session.size for session in sessions))
     done = 0
+    seen: set[str | None] = set()
+    known = functools.lru_cache(4)(link.known) if link is not None else None
     try:
         for session in sessions:
-            told = False
+            before = tally.told.total()
             for event in _readable(session, tally):
-                kind = _kind(event)
-                if (reason := choice.reason_against(event)) is not None:
+                reason = choice.reason_against(event) or (
+                    "repeated by another session" if event.event_id in seen else None
+                )
+                if reason is not None:
                     tally.left_out[reason] += 1
                     continue
-                told = True
-                tally.told[kind] += 1
-                tally.tokens += _tokens(event)
-                tally.projects[_project(event.cwd or "") or "(none)"] += 1
-                if link is not None:
-                    why = link.tell(event)
-                    if why is None:
-                        tally.added[kind] += 1
-                    else:
-                        tally.left_out[why] += 1
-            tally.sessions += told
+                seen.add(event.event_id)
+                _count(event, tally)
+                if link is not None and known is not None:
+                    _tell(event, link, known(event.content_session_id), tally)
+            tally.sessions += tally.told.total() > before
             done += session.size
             progress.at(done, tally.told.total())
     finally:
         progress.end()
+
+
+def _count(event: Told, tally: _Tally) -> None:
+    tally.told[_kind(event)] += 1
+    tally.tokens += _tokens(event)
+    tally.projects[_project(event.cwd or "") or "(none)"] += 1
+
+
+def _tell(event: Told, link: Link, known: Known, tally: _Tally) -> None:
+    kind = _kind(event)
+    if known.has(event):
+        tally.known[kind] += 1
+    elif (why := link.tell(event)) is not None:
+        tally.left_out[why] += 1
+    elif not isinstance(event, TurnEnded):
+        tally.added[kind] += 1
 
 
 def _readable(session: Session, tally: _Tally) -> Iterator[Told]:
@@ -197,9 +180,9 @@ def _readable(session: Session, tally: _Tally) -> Iterator[Told]:
 def _kind(event: Told) -> str:
     match event:
         case PromptSubmitted():
-            return "prompts"
+            return _PROMPTS
         case ToolUsed():
-            return "tool uses"
+            return _USES
         case TurnEnded():
             return "turns"
 
@@ -227,6 +210,7 @@ def _facts(args: argparse.Namespace, path: Path, tally: _Tally, took_s: float) -
         "sessions": tally.sessions,
         "found": dict(tally.told),
         "added": dict(tally.added),
+        "known": dict(tally.known),
         "left_out": dict(tally.left_out),
         "projects": dict(tally.projects.most_common()),
         "broken_lines": tally.passed.broken,
@@ -240,7 +224,8 @@ def _told(args: argparse.Namespace, path: Path, tally: _Tally, took_s: float) ->
     found = ", ".join(f"{count:,} {kind}" for kind, count in tally.told.items()) or "nothing"
     lines = [f"{path}: {tally.sessions:,} sessions in {took_s:.1f} s: {found}"]
     if not args.dry_run:
-        lines.append(f"  added         {', '.join(f'{tally.added[kind]:,} {kind}' for kind in tally.told)}")
+        for word, counted in (("added", tally.added), ("already there", tally.known)):
+            lines.append(f"  {word:<13} {', '.join(f'{counted[kind]:,} {kind}' for kind in (_PROMPTS, _USES))}")
     lines += [f"  left out      {count:,} ({reason})" for reason, count in tally.left_out.most_common(_SHOWN)]
     lines += [f"  broken lines  {tally.passed.broken:,}"] if tally.passed.broken else []
     lines += [f"  project       {name}: {count:,} events" for name, count in tally.projects.most_common(_SHOWN)]

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from worker.cli.importers.transcripts import Passed, Session, Told, found, told
+from worker.cli.importers.transcripts import Passed, Session, found, told
+from worker.cli.telling import Told
 from worker.contract.capture import PromptSubmitted, ToolUsed, TurnEnded
 
 CANARY = "canary-9d2c"

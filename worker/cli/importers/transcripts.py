@@ -13,13 +13,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import msgspec
 
 from worker.cli.harness.bounds import MOST_CHARS, bounded, cut
 from worker.cli.harness.transcript_end import said
 from worker.cli.importers.mending import NoObject, json_object
+from worker.cli.telling import Told
 from worker.contract.capture import PromptSubmitted, ToolUsed, TurnEnded
 from worker.contract.clean import cleaned
 from worker.contract.privacy import NAMES, is_protocol_only
@@ -34,8 +35,6 @@ _HOST_WORDS = ("[Request interrupted", "Caveat: The messages below", "<local-com
 _COMMAND = re.compile(r"<command-name>\s*/?([^<]*)</command-name>")
 _ARGUMENTS = re.compile(r"<command-args>([^<]*)</command-args>")
 _FEWEST_MS, _MOST_MS = 0, 253_000_000_000_000
-
-Told: TypeAlias = PromptSubmitted | ToolUsed | TurnEnded
 
 
 @dataclass(slots=True)
