@@ -13,6 +13,7 @@ import pytest
 from tests.mcp.fake_worker import FakeWorker, Request, free_port, serving
 from worker.contract import calls
 from worker.contract.calls import Call
+from worker.contract.capture import PromptSubmitted, SessionEnded, ToolUsed, TurnEnded
 from worker.contract.client import WorkerClient
 from worker.contract.costs import CostQuery
 from worker.contract.curation import Save
@@ -197,6 +198,34 @@ async def both(worker: FakeWorker, call: Call[Any]) -> list[Request]:
         (calls.index_resume(), "POST", "/api/index/resume", {}, {}),
         (calls.readiness(), "GET", "/api/readiness", {}, {}),
         (calls.version(), "GET", "/api/version", {}, {}),
+        (
+            calls.begin(PromptSubmitted(content_session_id="c", prompt="why?", occurred_at_epoch_ms=5)),
+            "POST",
+            "/api/sessions/init",
+            {},
+            {"contentSessionId": "c", "prompt": "why?", "occurred_at_epoch_ms": 5},
+        ),
+        (
+            calls.tool_used(ToolUsed(content_session_id="c", tool_name="Bash", tool_input=["x"], agent_id="a")),
+            "POST",
+            "/api/sessions/observations",
+            {},
+            {"contentSessionId": "c", "tool_name": "Bash", "tool_input": ["x"], "agentId": "a"},
+        ),
+        (
+            calls.turn_ended(TurnEnded(content_session_id="c", observed_model="m", event_id="e")),
+            "POST",
+            "/api/sessions/summarize",
+            {},
+            {"contentSessionId": "c", "observedModel": "m", "event_id": "e"},
+        ),
+        (
+            calls.session_ended(SessionEnded(content_session_id="c", platform_source="codex")),
+            "POST",
+            "/api/sessions/session-end",
+            {},
+            {"contentSessionId": "c", "platformSource": "codex"},
+        ),
         (
             calls.save(Save(text="remember", project="shop")),
             "POST",

@@ -347,7 +347,7 @@ async def test_what_the_stream_is_told_and_in_which_order(edge: Edge) -> None:
 
 async def test_what_waits_is_told_and_wakes_who_works_on_it(edge: Edge) -> None:
     empty = {"isProcessing": False, "queueDepth": 0, "parkedSessions": 0}
-    assert await edge.ask("/api/processing-status") == empty
+    assert empty.items() <= (await edge.ask("/api/processing-status")).items()
     await begin(edge)
     assert not edge.services.captured.is_set()
     await use(edge)
@@ -358,8 +358,8 @@ async def test_what_waits_is_told_and_wakes_who_works_on_it(edge: Edge) -> None:
         lambda connection: pending.give_back(connection, [1], reason="quota", not_before_epoch_ms=later)
     )
     waits = {"isProcessing": True, "queueDepth": 2, "parkedSessions": 1}
-    assert await edge.ask("/api/processing-status") == waits
-    assert (await edge.ask("/api/overview"))["queue"] == waits
+    assert waits.items() <= (await edge.ask("/api/processing-status")).items()
+    assert waits.items() <= (await edge.ask("/api/overview"))["queue"].items()
 
 
 async def test_huge_payloads_are_cut_with_their_size(edge: Edge) -> None:

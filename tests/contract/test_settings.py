@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from worker.contract.errors import Invalid
-from worker.contract.settings import Embedding, Settings, default_port, dialled, load
+from worker.contract.settings import Capture, Embedding, Settings, default_port, dialled, load
 
 
 def loaded(home: Path, stored: bytes | dict[str, object] | None = None, **environ: str) -> Settings:
@@ -64,6 +64,16 @@ def test_a_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
     (tmp_path / ".claude-mem" / "settings.json").mkdir(parents=True)
     with pytest.raises(Invalid, match="cannot be read"):
         loaded(tmp_path)
+
+
+def test_what_of_agents_is_not_kept(tmp_path: Path) -> None:
+    usual = loaded(tmp_path).capture
+    assert usual.skip_tools == ("ListMcpResourcesTool", "SlashCommand", "Skill", "TodoWrite", "AskUserQuestion")
+    assert usual.excluded == ()
+    stored: dict[str, object] = {"CLAUDE_MEM_SKIP_TOOLS": "A, B ,", "CLAUDE_MEM_EXCLUDED_PROJECTS": "~/x,**/y"}
+    assert loaded(tmp_path, stored).capture == Capture(("~/x", "**/y"), ("A", "B"))
+    assert loaded(tmp_path, stored, CLAUDE_MEM_SKIP_TOOLS="").capture.skip_tools == (), "none, on purpose"
+    assert loaded(tmp_path, {"CLAUDE_MEM_SKIP_TOOLS": None}).capture == usual
 
 
 def test_the_environment_goes_first(tmp_path: Path) -> None:

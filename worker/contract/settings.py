@@ -138,6 +138,7 @@ def load(environ: Mapping[str, str] | None = None, *, home: Path | None = None) 
         given = (str(source[key]).strip() for source in (environ, stored) if source.get(key) is not None)
         return next((text for text in given if text), default)
 
+    skipped = (source.get("CLAUDE_MEM_SKIP_TOOLS") for source in (environ, stored))
     level = value("LOG_LEVEL", "INFO").upper()
     if level not in _LOG_LEVELS:
         raise Invalid(f"CLAUDE_MEM_LOG_LEVEL must be one of {', '.join(_LOG_LEVELS)}", field="CLAUDE_MEM_LOG_LEVEL")
@@ -169,16 +170,7 @@ def load(environ: Mapping[str, str] | None = None, *, home: Path | None = None) 
         capture=Capture(
             excluded=_listed(value("EXCLUDED_PROJECTS", "")),
             # An empty list skips nothing, and is not the lack of one.
-            skip_tools=_listed(
-                next(
-                    (
-                        str(held["CLAUDE_MEM_SKIP_TOOLS"])
-                        for held in (environ, stored)
-                        if "CLAUDE_MEM_SKIP_TOOLS" in held
-                    ),
-                    SKIP_TOOLS,
-                )
-            ),
+            skip_tools=_listed(next((str(given) for given in skipped if given is not None), SKIP_TOOLS)),
         ),
     )
 

@@ -13,16 +13,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 TABLES = {
+    # What may be long stands last, so that all else can be read without it.
     "py_captured": """CREATE TABLE py_captured (
         id INTEGER PRIMARY KEY AUTOINCREMENT, session_db_id INTEGER NOT NULL, kind TEXT NOT NULL,
-        project TEXT NOT NULL, parent TEXT, prompt_number INTEGER NOT NULL, tool_use_id TEXT, tool_name TEXT,
-        tool_input TEXT, tool_response TEXT, cwd TEXT, agent_id TEXT, agent_type TEXT, last_assistant_message TEXT,
-        occurred_epoch_ms INTEGER NOT NULL, bytes INTEGER NOT NULL, claimed INTEGER NOT NULL DEFAULT 0,
-        attempts INTEGER NOT NULL DEFAULT 0, not_before INTEGER NOT NULL DEFAULT 0, last_error TEXT)""",
+        project TEXT NOT NULL, parent TEXT, prompt_number INTEGER NOT NULL, occurred_epoch_ms INTEGER NOT NULL,
+        bytes INTEGER NOT NULL, claimed INTEGER NOT NULL DEFAULT 0, attempts INTEGER NOT NULL DEFAULT 0,
+        not_before INTEGER NOT NULL DEFAULT 0, last_error TEXT, tool_use_id TEXT, tool_name TEXT, cwd TEXT,
+        agent_id TEXT, agent_type TEXT, tool_input TEXT, tool_response TEXT, last_assistant_message TEXT)""",
     "py_captured_session": "CREATE INDEX py_captured_session ON py_captured (session_db_id, id)",
-    # For those who ask what the queue holds, which must not read what was said.
-    "py_captured_state": """CREATE INDEX py_captured_state ON py_captured (
-        session_db_id, kind, claimed, not_before, bytes, occurred_epoch_ms, project)""",
 }
 _COLUMNS = """c.id, c.session_db_id, s.content_session_id, c.project, c.parent, s.platform_source, c.kind,
     c.prompt_number, c.tool_use_id, c.tool_name, c.tool_input, c.tool_response, c.cwd, c.agent_id, c.agent_type,
