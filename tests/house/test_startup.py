@@ -2,10 +2,12 @@
 
 Deferred imports of the tree, and what each saves:
 ``worker.cli.main``: worker.contract.version (for --version alone), difflib (6 ms, for a mistyped command alone);
+``worker.cli.harness.telling``: subprocess (3 ms, for a hook that finds no worker);
 ``mcp_bridge.__main__``: mcp, mcp_bridge.server, worker.contract.client (600 ms and more, for a bad flag or --help).
 """
 
 import ast
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -40,6 +42,7 @@ LIST = (
 DEFERRED = {
     ("worker/cli/main.py", "worker.contract.version"),
     ("worker/cli/main.py", "difflib"),
+    ("worker/cli/harness/telling.py", "subprocess"),
     ("mcp_bridge/__main__.py", "mcp.server.stdio"),
     ("mcp_bridge/__main__.py", "mcp_bridge.server"),
     ("mcp_bridge/__main__.py", "worker.contract.client"),
@@ -67,6 +70,27 @@ def test_light_programs_load_nothing_heavy(words: tuple[str, ...], most: int) ->
     assert {name.partition(".")[0] for name in modules} & FORBIDDEN == set()
     assert "worker.contract.client" not in modules
     assert len(modules) <= most
+
+
+def test_a_hook_loads_nothing_heavy(tmp_path: Path) -> None:
+    """R133: not even what our other short programs may. Seen from outside, because it ends its process itself."""
+    with socket.create_server(("127.0.0.1", 0)) as deaf:
+        done = subprocess.run(
+            (sys.executable, "-X", "importtime", "-m", "worker.cli.main", "hook", "claude-code", "observation"),
+            input='{"session_id": "s", "cwd": "/srv", "tool_name": "Bash"}',
+            env={
+                "HOME": str(tmp_path),
+                "CLAUDE_MEM_WORKER_PORT": str(deaf.getsockname()[1]),
+                "CLAUDE_MEM_HOOK_TIMEOUT_MS": "100",
+            },
+            cwd=ROOT, capture_output=True, text=True, timeout=30,
+        )  # fmt: skip
+    modules = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if line.startswith("import time:")}
+    assert (done.returncode, done.stdout) == (0, "{}\n")
+    assert {"worker.cli.harness.table", "worker.contract.clean"} <= modules
+    too_heavy = FORBIDDEN | {"msgspec", "dataclasses", "inspect", "http", "urllib", "pathlib", "subprocess", "argparse"}
+    assert {name.partition(".")[0] for name in modules} & too_heavy == set()
+    assert len(modules) <= 110
 
 
 def test_the_table_of_commands_loads_nothing_of_ours() -> None:
