@@ -13,12 +13,11 @@ from mcp.shared.exceptions import MCPError
 
 from mcp_bridge import workflow
 from mcp_bridge.errors import explain
-from mcp_bridge.tools.table import TOOLS, Sender, Tool, named
+from mcp_bridge.tools.table import TOOLS, named
+from mcp_bridge.tools.tool import Sender, Tool
 from worker.contract import present
 from worker.contract.errors import MemError, Unavailable, Unreachable
 from worker.contract.present import Text
-
-_READS = types.ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
 
 _TRIES = 3
 """Of one call: with the worker known, with it started again, and once more if just that one went away."""
@@ -113,7 +112,13 @@ def build(link: Link, version: str) -> Server[None]:
 
 
 def _listed(tool: Tool) -> types.Tool:
-    return types.Tool(name=tool.name, description=tool.about, input_schema=tool.schema(), annotations=_READS)
+    marks = types.ToolAnnotations(
+        read_only_hint=tool.reads,
+        destructive_hint=None if tool.reads else tool.destroys,
+        idempotent_hint=tool.repeats,
+        open_world_hint=tool.outside,
+    )
+    return types.Tool(name=tool.name, description=tool.about, input_schema=tool.schema(), annotations=marks)
 
 
 def _result(answer: Text) -> types.CallToolResult:

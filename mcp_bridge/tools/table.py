@@ -3,21 +3,14 @@
 The descriptions are read at the start of every session of every agent: each word costs its tokens each time.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Protocol, TypeVar
-
-import msgspec
-
 from mcp_bridge import workflow
-from mcp_bridge.tools.arguments import Arguments, kinds_or_types, known_only, schema
+from mcp_bridge.tools import corpora
+from mcp_bridge.tools.arguments import Arguments, kinds_or_types
+from mcp_bridge.tools.tool import Question, Sender, Tool, as_it_is, as_json, flag, one_of, text, whole
 from worker.contract import calls, context, present
-from worker.contract.calls import Call
 from worker.contract.errors import Invalid
 from worker.contract.present import Text
 from worker.contract.search import BatchQuery, Mode, Order, SearchQuery, TimelineQuery
-
-T = TypeVar("T")
 
 _DATE_ORDERS = (Order.DATE_DESC.value, Order.DATE_ASC.value)
 _ORDERS = (Order.RELEVANCE.value, *_DATE_ORDERS)
@@ -25,41 +18,6 @@ _ORDERS = (Order.RELEVANCE.value, *_DATE_ORDERS)
 _MODES = tuple(mode.value for mode in Mode)
 _DEPTH = 3
 """Fewer than the worker's own 10: an agent pays for each row, and can ask for more."""
-
-
-class Sender(Protocol):
-    """Whoever carries a call to the worker."""
-
-    async def send(self, call: Call[T]) -> T:
-        """The answer. Errors: ``MemError``."""
-
-
-Question = Text | Callable[[Sender], Awaitable[Text]]
-"""An answer that is known already, or what to ask the worker for it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Tool:
-    """One row.
-
-    ask: reads all arguments before anything is sent. params: name → JSON Schema.
-    aliases: other name → name, for what models write instead.
-    """
-
-    name: str
-    about: str
-    ask: Callable[[Arguments], Question]
-    params: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
-    required: tuple[str, ...] = ()
-    aliases: Mapping[str, str] = field(default_factory=dict)
-
-    def schema(self) -> dict[str, object]:
-        """The JSON Schema of its arguments."""
-        return schema(self.params, self.required)
-
-    def question(self, sent: Mapping[str, object]) -> Question:
-        """What these arguments ask. Errors: ``Invalid``."""
-        return self.ask(Arguments(known_only(sent, tuple(self.params), self.aliases)))
 
 
 def _workflow(given: Arguments) -> Question:
@@ -86,8 +44,8 @@ def _search(given: Arguments) -> Question:
         offset=given.number("offset", 0, low=0),
     )
     if given.choice("format", ("text", "json")) == "json":
-        return _as_json(calls.search(query))
-    return _as_it_is(calls.search_text(query))
+        return as_json(calls.search(query))
+    return as_it_is(calls.search_text(query))
 
 
 def _timeline(given: Arguments) -> Question:
@@ -99,7 +57,7 @@ def _timeline(given: Arguments) -> Question:
         project=given.text("project") or None,
         platform_source=given.text("platformSource") or None,
     )
-    return _as_it_is(calls.timeline_text(query))
+    return as_it_is(calls.timeline_text(query))
 
 
 def _observations(given: Arguments) -> Question:
@@ -110,11 +68,11 @@ def _observations(given: Arguments) -> Question:
         project=given.text("project") or None,
         lean=True,
     )
-    return _as_json(calls.batch(query))
+    return as_json(calls.batch(query))
 
 
 def _tool_uses(given: Arguments) -> Question:
-    return _as_json(
+    return as_json(
         calls.tool_use_rows(
             given.any_ids("ids"),
             limit=given.number("limit", 0, low=0) or None,
@@ -141,39 +99,8 @@ def _session_start(given: Arguments) -> Question:
     return question
 
 
-def _as_it_is(call: Call[Text]) -> Question:
-    async def question(sender: Sender) -> Text:
-        return await sender.send(call)
-
-    return question
-
-
-def _as_json(call: Call[T]) -> Question:
-    async def question(sender: Sender) -> Text:
-        answer = await sender.send(call)
-        return present.text(msgspec.json.format(msgspec.json.encode(answer), indent=2).decode())
-
-    return question
-
-
-def _text(about: str) -> dict[str, object]:
-    return {"type": "string", "description": about}
-
-
-def _whole(about: str, default: int) -> dict[str, object]:
-    return {"type": "integer", "description": about, "default": default}
-
-
-def _true(about: str) -> dict[str, object]:
-    return {"type": "boolean", "description": about, "default": False}
-
-
-def _one_of(about: str, options: tuple[str, ...]) -> dict[str, object]:
-    return {"type": "string", "enum": [str(option) for option in options], "description": about}
-
-
-_PROJECT = _text("Only this project (folder name)")
-_PLATFORM = _text("Only this agent: claude, codex, cursor...")
+_PROJECT = text("Only this project (folder name)")
+_PLATFORM = text("Only this agent: claude, codex, cursor...")
 _SPELLINGS = {"platform_source": "platformSource", "order_by": "orderBy", "order": "orderBy"}
 
 TOOLS = (
@@ -189,20 +116,20 @@ TOOLS = (
         "(#118 observation, #S14 session, #P40 prompt), times, titles, tokens to read each. All filters must hold.",
         _search,
         {
-            "query": _text("Words to find, any language, no syntax; none: the newest that pass the filters"),
-            "limit": _whole("Rows at most", 20),
-            "offset": _whole("Rows to skip, to read on", 0),
+            "query": text("Words to find, any language, no syntax; none: the newest that pass the filters"),
+            "limit": whole("Rows at most", 20),
+            "offset": whole("Rows to skip, to read on", 0),
             "project": _PROJECT,
             "platformSource": _PLATFORM,
-            "type": _text("observations, sessions or prompts; or observation types as in obs_type (comma list)"),
-            "obs_type": _text("bugfix, feature, refactor, change, discovery, decision... (comma list)"),
-            "concepts": _text("how-it-works, gotcha, trade-off... (comma list)"),
-            "files": _text("Parts of file paths (comma list)"),
-            "dateStart": _text("From: 2026-03-10 (whole day, local) or with a time"),
-            "dateEnd": _text("To, inclusive"),
-            "orderBy": _one_of("Default relevance", _ORDERS),
-            "mode": _one_of("Default hybrid: words and meaning", _MODES),
-            "format": _one_of("json: hits with scores and snippets", ("text", "json")),
+            "type": text("observations, sessions or prompts; or observation types as in obs_type (comma list)"),
+            "obs_type": text("bugfix, feature, refactor, change, discovery, decision... (comma list)"),
+            "concepts": text("how-it-works, gotcha, trade-off... (comma list)"),
+            "files": text("Parts of file paths (comma list)"),
+            "dateStart": text("From: 2026-03-10 (whole day, local) or with a time"),
+            "dateEnd": text("To, inclusive"),
+            "orderBy": one_of("Default relevance", _ORDERS),
+            "mode": one_of("Default hybrid: words and meaning", _MODES),
+            "format": one_of("json: hits with scores and snippets", ("text", "json")),
         },
         aliases=_SPELLINGS
         | {"q": "query", "text": "query", "concept": "concepts", "file": "files", "filePath": "files"}
@@ -219,9 +146,9 @@ TOOLS = (
                 "anyOf": [{"type": "integer"}, {"type": "string"}],
                 "description": "Observation id (118), session S14, prompt P40 or ISO time",
             },
-            "query": _text("Instead of anchor: its best hit is the anchor"),
-            "depth_before": _whole("Records before", _DEPTH),
-            "depth_after": _whole("Records after", _DEPTH),
+            "query": text("Instead of anchor: its best hit is the anchor"),
+            "depth_before": whole("Records before", _DEPTH),
+            "depth_after": whole("Records after", _DEPTH),
             "project": _PROJECT,
             "platformSource": _PLATFORM,
         },
@@ -234,8 +161,8 @@ TOOLS = (
         _observations,
         {
             "ids": {"type": "array", "items": {"type": "integer"}, "description": "Observation ids"},
-            "orderBy": _one_of("Default date_desc", _DATE_ORDERS),
-            "limit": _whole("At most; 0: all", 0),
+            "orderBy": one_of("Default date_desc", _DATE_ORDERS),
+            "limit": whole("At most; 0: all", 0),
             "project": _PROJECT,
         },
         required=("ids",),
@@ -251,9 +178,9 @@ TOOLS = (
                 "items": {"anyOf": [{"type": "integer"}, {"type": "string"}]},
                 "description": "Row ids or tool use ids",
             },
-            "limit": _whole("At most; 0: all", 0),
+            "limit": whole("At most; 0: all", 0),
             "project": _PROJECT,
-            "contentSessionId": _text("Only this session"),
+            "contentSessionId": text("Only this session"),
         },
         required=("ids",),
         aliases={"id": "ids", "session": "contentSessionId"},
@@ -263,14 +190,15 @@ TOOLS = (
         "What a new session of a project is told: recent observations and sessions, within a token budget.",
         _session_start,
         {
-            "project": _text("Project (folder name)"),
-            "projects": _text("Several (comma list), the current one last"),
+            "project": text("Project (folder name)"),
+            "projects": text("Several (comma list), the current one last"),
             "platformSource": _PLATFORM,
-            "full": _true("Everything, without a budget"),
-            "colors": _true("For a person: ANSI colours"),
+            "full": flag("Everything, without a budget"),
+            "colors": flag("For a person: ANSI colours"),
         },
         aliases=_SPELLINGS,
     ),
+    *corpora.TOOLS,
 )
 
 

@@ -19,6 +19,12 @@ ASKED: dict[str, tuple[dict[str, object], str]] = {
     "get_observations": ({"ids": [1]}, "It was compared in seconds"),
     "get_tool_uses": ({"ids": [1]}, "[]"),
     "session_start_context": ({"project": "shop"}, "Leases are renewed"),
+    "build_corpus": ({"name": "auth", "types": "bugfix", "query": "token"}, '"observation_count": 1'),
+    "list_corpora": ({}, '"name": "auth"'),
+    "prime_corpus": ({"name": "auth"}, "no model is used"),
+    "query_corpus": ({"name": "auth", "question": "How was the token compared?"}, "#1 2026-03-04 [bugfix] Expired"),
+    "rebuild_corpus": ({"name": "auth"}, '"observation_count": 1'),
+    "reprime_corpus": ({"name": "auth"}, "no model is used"),
 }
 """Each tool with arguments as an agent sends them, and what its answer must hold."""
 

@@ -15,7 +15,8 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import TextContent
 
 from mcp_bridge.server import Link, build
-from mcp_bridge.tools.table import TOOLS, Sender
+from mcp_bridge.tools.table import TOOLS
+from mcp_bridge.tools.tool import Sender
 from mcp_bridge.workflow import INSTRUCTIONS, WORKFLOW
 from tests.mcp.fake_worker import TEXT, FakeWorker, free_port, serving
 from worker.contract.calls import Call

@@ -5,7 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mcp_bridge.tools.arguments import Arguments, kinds_or_types, known_only
-from mcp_bridge.tools.table import TOOLS, Tool, named
+from mcp_bridge.tools.table import TOOLS, named
+from mcp_bridge.tools.tool import Tool
 from worker.contract.errors import Invalid
 from worker.contract.records import RecordKind
 
