@@ -17,10 +17,10 @@ _HEAD, _TAIL = 0.6, 0.3
 _AROUND = 8_192
 """Masked beyond what is kept: a secret that is cut in two has no shape."""
 _MOST_ITEMS = 2_000
-_LONG_RUN = re.compile(r"(?<![A-Za-z0-9+/_-])(?:data:[\w/+.-]{1,80};base64,)?[A-Za-z0-9+/_-]{1024,}={0,2}")
+_LONG_RUN = r"(?<![A-Za-z0-9+/_-])(?:data:[\w/+.-]{1,80};base64,)?[A-Za-z0-9+/_-]{1024,}={0,2}"
 # Each piece ends with a blank, so that there is one way only to read a text.
-_IN_LINES = re.compile(r"(?:[A-Za-z0-9+/=]{16,200}\s{1,4}){15,}[A-Za-z0-9+/=]*")
-_UNPRINTABLE = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f\ufffd]")
+_IN_LINES = r"(?:[A-Za-z0-9+/=]{16,200}\s{1,4}){15,}[A-Za-z0-9+/=]*"
+_UNPRINTABLE = r"[\x00-\x08\x0e-\x1a\x1c-\x1f\ufffd]"
 
 
 @overload
@@ -71,9 +71,9 @@ def _without_binary(text: str) -> str:
     if len(text) < 1024:
         return text
     sample = text[:4096]
-    if len(_UNPRINTABLE.findall(sample)) * 10 > len(sample) or _IN_LINES.fullmatch(text.strip()):
+    if len(re.findall(_UNPRINTABLE, sample)) * 10 > len(sample) or re.fullmatch(_IN_LINES, text.strip()):
         return _named(text)
-    return _LONG_RUN.sub(lambda run: _named(run[0]), text)
+    return re.sub(_LONG_RUN, lambda run: _named(run[0]), text)
 
 
 def _named(data: str) -> str:

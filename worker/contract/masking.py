@@ -47,19 +47,19 @@ _SHAPES: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("token", ("eyJ",), r"eyJ[\w-]{6,}\.eyJ[\w-]{6,}(?:\.[\w-]*)?"),
 )
 _KNOWN = tuple((kind, literals, _EDGE + pattern) for kind, literals, pattern in _SHAPES)
-"""Compiled on use, and kept by ``re``: a hook would else spend 4 ms on shapes that its text does not have."""
+"""These and the patterns below are compiled on use, and kept by ``re``: a hook would else spend 8 ms on them at each
+event, for texts that have nothing of the kind."""
 
-_KEY_EDGE = re.compile(r"-----(BEGIN|END) (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----")
-_KEY_END = re.compile(r"-----END (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----")
+_KEY_EDGE = r"-----(BEGIN|END) (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----"
+_KEY_END = r"-----END (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----"
 
-_IN_URL = re.compile(r"""://[^\s/@:"'`<>\\]{0,256}:([^\s/"'`<>\\]{1,512})@(?=[\w\[])""")
-_BEARER = re.compile(r"\b(?:Bearer|bearer|BEARER)\s{1,4}([\w.~+/=-]{8,})")
-_HEADER = re.compile(
-    r"""authorization\\?["']?\s{0,4}[:=]\s{0,4}\\?["']?(?:(?:basic|token|digest|apikey|bearer)\s{1,4})?"""
-    r"""([^\s"'\\,;<>{}$()*]{8,})""",
-    re.IGNORECASE,
+_IN_URL = r"""://[^\s/@:"'`<>\\]{0,256}:([^\s/"'`<>\\]{1,512})@(?=[\w\[])"""
+_BEARER = r"\b(?:Bearer|bearer|BEARER)\s{1,4}([\w.~+/=-]{8,})"
+_HEADER = (
+    r"""(?i)authorization\\?["']?\s{0,4}[:=]\s{0,4}\\?["']?(?:(?:basic|token|digest|apikey|bearer)\s{1,4})?"""
+    r"""([^\s"'\\,;<>{}$()*]{8,})"""
 )
-_USER = re.compile(r"""(?<=[\s"'])(?:-u|--user)[\s=]{1,4}["']?[^\s:"'$]{1,128}:([^\s"'$]{3,})""")
+_USER = r"""(?<=[\s"'])(?:-u|--user)[\s=]{1,4}["']?[^\s:"'$]{1,128}:([^\s"'$]{3,})"""
 
 _WORDS = (
     r"password|passwd|passphrase|pass|pwd|secret|token|credentials?"
@@ -67,26 +67,21 @@ _WORDS = (
 )
 _TAIL = r"(?:[_-](?:prod|production|dev|test|staging|live|value|b64|base64|\d{1,3}))?"
 _SAID = re.compile(r"pass|pwd|secret|token|credential|key", re.IGNORECASE)
-_NAMED = re.compile(
-    rf"""(?P<word>{_WORDS}){_TAIL}(?P<close>\\{{0,2}}["'`]?\]?)"""
-    rf"""(?P<op>\s{{0,8}}(?::\s{{0,4}}[A-Za-z_][\w.\[\]|?]{{0,40}}\s{{0,4}}=(?![=>])|:=|=>|=(?![=>~])|:(?![:=]))\s{{0,8}})""",
-    re.IGNORECASE,
+_NAMED = (
+    rf"""(?i)(?P<word>{_WORDS}){_TAIL}(?P<close>\\{{0,2}}["'`]?\]?)"""
+    rf"""(?P<op>\s{{0,8}}(?::\s{{0,4}}[A-Za-z_][\w.\[\]|?]{{0,40}}\s{{0,4}}=(?![=>])|:=|=>|=(?![=>~])|:(?![:=]))\s{{0,8}})"""
 )
-_ELEMENT = re.compile(rf"<(?:[\w.:-]{{0,40}}[_.:-])?(?:{_WORDS})>([^<\n]{{3,512}})</", re.IGNORECASE)
-_FLAG = re.compile(
-    rf"""(?<![\w-])--?(?:[a-z]{{1,20}}[_-]){{0,3}}(?:{_WORDS})\s{{1,4}}(["']?)([^\s"'$-][^\s"']{{2,}})\1""",
-    re.IGNORECASE,
-)
+_ELEMENT = rf"(?i)<(?:[\w.:-]{{0,40}}[_.:-])?(?:{_WORDS})>([^<\n]{{3,512}})</"
+_FLAG = rf"""(?i)(?<![\w-])--?(?:[a-z]{{1,20}}[_-]){{0,3}}(?:{_WORDS})\s{{1,4}}(["']?)([^\s"'$-][^\s"']{{2,}})\1"""
 _QUOTED = re.compile(r"""(?P<quote>\\{0,2}["'`])(?P<value>(?:(?!(?P=quote))[^\n]){1,4096})(?P=quote)""")
 _BARE = re.compile(r"[^\s\"'`,;<>&|]{3,256}")
 _REST = re.compile(r"[^\s\"'`,;<>&|]*")
 _REFERENCE = re.compile(r"[A-Za-z_]\w*(?:(?:\.|->|::)[A-Za-z_]\w*)+")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
-_STRONG_TOKEN = re.compile(
-    r"(?:api|auth|access|refresh|bearer|session|bot|csrf|xsrf|personal|deploy|git|hub|lab|slack|npm|pypi|hf|user|jwt"
-    r"|app|service|admin|registry|webhook|oauth2?)[_-]?$",
-    re.IGNORECASE,
+_STRONG_TOKEN = (
+    r"(?i)(?:api|auth|access|refresh|bearer|session|bot|csrf|xsrf|personal|deploy|git|hub|lab|slack|npm|pypi|hf|user|jwt"
+    r"|app|service|admin|registry|webhook|oauth2?)[_-]?$"
 )
 _PLAIN = frozenset(
     (
@@ -97,7 +92,7 @@ _PLAIN = frozenset(
 )  # fmt: skip
 _VARIABLE = ("$", "{", "<", "%(", "%s", "#{", "your_", "your-", "YOUR_", "YOUR-", "[", "(", "*", "...", "/", "./", "~")
 _NAME_CHARS = re.compile(r"[\w.-]{0,64}\Z", re.ASCII)
-_WHOLE_NAME = re.compile(rf"(?:.*[^A-Za-z]|.*[a-z](?=[A-Z])|)(?:{_WORDS}){_TAIL}", re.IGNORECASE | re.DOTALL)
+_WHOLE_NAME = rf"(?is)(?:.*[^A-Za-z]|.*[a-z](?=[A-Z])|)(?:{_WORDS}){_TAIL}"
 
 
 def secrets(text: str) -> list[Found]:
@@ -138,7 +133,7 @@ def masked_under(text: str, key: str | None) -> str:
 
 
 def _is_whole_name(key: str) -> bool:
-    return _SAID.search(key) is not None and _WHOLE_NAME.fullmatch(key) is not None
+    return _SAID.search(key) is not None and re.fullmatch(_WHOLE_NAME, key) is not None
 
 
 def _all(text: str) -> Iterator[Found]:
@@ -159,13 +154,13 @@ def _all(text: str) -> Iterator[Found]:
     if any(word in lowered for word in _SAID.pattern.split("|")):
         yield from _assigned(text)
         yield from _groups("password", _ELEMENT, text, lambda value: _is_secret(value, "password", quoted=True))
-        for match in _FLAG.finditer(text):
+        for match in re.finditer(_FLAG, text):
             if _is_value(match[2], quoted=False):
                 yield Found("password", *match.span(2))
 
 
-def _groups(kind: str, pattern: re.Pattern[str], text: str, fits: Callable[[str], bool]) -> Iterator[Found]:
-    for match in pattern.finditer(text):
+def _groups(kind: str, pattern: str, text: str, fits: Callable[[str], bool]) -> Iterator[Found]:
+    for match in re.finditer(pattern, text):
         if fits(match[1]):
             yield Found(kind, *match.span(1))
 
@@ -173,15 +168,15 @@ def _groups(kind: str, pattern: re.Pattern[str], text: str, fits: Callable[[str]
 def _key_blocks(text: str) -> Iterator[Found]:
     """What begins or ends here may have its other half elsewhere: all that may be of a key is."""
     at = 0
-    while "PRIVATE KEY" in text and (begin := _KEY_EDGE.search(text, at)) is not None:
-        end = _KEY_END.search(text, begin.start())
+    while "PRIVATE KEY" in text and (begin := re.compile(_KEY_EDGE).search(text, at)) is not None:
+        end = re.compile(_KEY_END).search(text, begin.start())
         start, at = (begin.start() if begin[1] == "BEGIN" else at), len(text) if end is None else end.end()
         yield Found("private key", start, at)
 
 
 def _assigned(text: str) -> Iterator[Found]:
-    at = 0
-    while (name := _NAMED.search(text, at)) is not None:
+    at, named = 0, re.compile(_NAMED)
+    while (name := named.search(text, at)) is not None:
         at = name.end()
         before = _NAME_CHARS.search(text[max(0, name.start() - 64) : name.start()])
         whole = (before[0] if before else "") + name["word"]
@@ -229,7 +224,7 @@ def _is_secret(value: str, name: str, *, quoted: bool) -> bool:
     """Whether the value given to a name that tells of secrets is one."""
     if name.lower().endswith("token"):
         before = name[:-5]
-        if not _STRONG_TOKEN.search(before) and not name.isupper():
+        if not re.search(_STRONG_TOKEN, before) and not name.isupper():
             return _is_value(value, quoted=False) and len(value) >= 8
     if quoted and " " in value.strip():
         return "passphrase" in name.lower()
