@@ -1,0 +1,56 @@
+"""`scan-secrets` over a memory from before secrets were masked."""
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from tests.factories import make_batch, observation_row
+from tests.parts.conftest import foreign
+from tests.processes import WorkerProcess, running_worker
+from worker.cli.secrets_scan import scanned
+from worker.contract import calls
+
+TOKEN = "ghp_" + "a1B2" * 9
+
+
+@pytest.fixture(scope="module")
+def worker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WorkerProcess]:
+    with running_worker(tmp_path_factory.mktemp("home") / "memory") as running:
+        yield running
+
+
+def run(worker: WorkerProcess, *words: str) -> subprocess.CompletedProcess[str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("CLAUDE")}
+    given = {"HOME": str(worker.data_dir.parent), "CLAUDE_MEM_DATA_DIR": str(worker.data_dir)}
+    return subprocess.run(
+        (sys.executable, "-P", "-m", "worker.cli.main", "scan-secrets", *words),
+        env=kept | given | {"CLAUDE_MEM_WORKER_PORT": str(worker.port)},
+        capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+
+
+def test_an_excerpt_hides_every_secret_in_it() -> None:
+    row = {"id": 5, "text": f"first {TOKEN} and\npassword='hunter2x9' then {TOKEN}", "facts": None}
+    found = list(scanned("118", row))
+    assert [one.kind for one in found] == ["token", "password", "token"]
+    assert all(one.record == "118" and one.column == "text" for one in found)
+    assert not any(TOKEN[:12] in one.excerpt or "hunter2" in one.excerpt for one in found)
+    assert found[0].excerpt.startswith("first **** and")
+
+
+def test_it_names_record_and_column_and_shows_no_secret(worker: WorkerProcess) -> None:
+    clean = run(worker)
+    assert (clean.returncode, clean.stdout) == (0, "none found\n")
+    worker.quick.send(calls.import_batch(make_batch([observation_row("harmless"), observation_row("old")])))
+    with contextlib.closing(foreign(worker.data_dir / "claude-mem.db")) as older:  # one that did not mask
+        older.execute("UPDATE observations SET narrative = ? WHERE title = 'old'", (f"it was {TOKEN}",))
+        number = older.execute("SELECT id FROM observations WHERE title = 'old'").fetchone()[0]
+    done = run(worker)
+    assert done.returncode == 1 and TOKEN not in done.stdout and "token" in done.stdout
+    told = json.loads(run(worker, "--json").stdout)["found"]
+    assert told == [{"kind": "token", "record": str(number), "column": "narrative", "excerpt": "it was ****"}]
