@@ -64,7 +64,8 @@ def parts(overview: Overview, lk: Look, live: bool, queued: int, at_epoch_ms: in
         Part("worker", worker),
         Part("memory", Told(OK, held)),
         Part("stored", stored),
-        Part("queue", _queue(overview, queued)),
+        Part("queue", _queue(overview, queued, now)),
+        Part("observer", _observer(overview, lk)),
         Part("words", advice.words(overview.unindexed)),
         Part("meaning", _meaning(overview.index)),
         Part("disk", Told(room.state, used, room.advice)),
@@ -74,7 +75,12 @@ def parts(overview: Overview, lk: Look, live: bool, queued: int, at_epoch_ms: in
     return [*found, Part("log", Told(trouble.state, f"{trouble.message} {since}", trouble.advice and "read below"))]
 
 
-def _queue(overview: Overview, queued: int) -> Told:
+def _observer(overview: Overview, lk: Look) -> Told:
+    told, until = advice.observer(overview.queue), overview.queue.until_epoch_ms
+    return told if until is None else Told(told.state, f"{told.message}, until {look.full(lk, until)}", told.advice)
+
+
+def _queue(overview: Overview, queued: int, now_ms: int) -> Told:
     queue = overview.queue
     depth = max(queue.queueDepth, queued)
     if queue.parkedSessions:
@@ -82,7 +88,12 @@ def _queue(overview: Overview, queued: int) -> Told:
         return Told(WARN, f"{grouped(depth)} wait; {parked} set aside", "`claude-mem worker logs` tells why")
     if not depth:
         return Told(OK, "nothing waits to be understood")
-    return Told(OK, f"{_counted(depth, 'tool use')} {'waits' if depth == 1 else 'wait'} to be understood")
+    oldest = queue.oldest_epoch_ms
+    since = f", the oldest from {ago(now_ms, oldest)}" if oldest is not None else ""
+    said = f"{_counted(depth, 'tool use')} {'waits' if depth == 1 else 'wait'} to be understood{since}"
+    if queue.last_error:
+        return Told(WARN, f"{said}; given back: {one_line(queue.last_error)}", "it is tried again by itself")
+    return Told(OK, said)
 
 
 def _meaning(status: IndexStatus) -> Told:

@@ -9,6 +9,7 @@ import msgspec
 
 from worker.contract.index import IndexState, IndexStatus
 from worker.contract.overview import LogTrouble
+from worker.contract.upkeep import ProcessingStatus
 
 OK, WARN, FAIL = "ok", "warn", "fail"
 LOGS = "`claude-mem worker logs` tells more"
@@ -71,6 +72,22 @@ def log(trouble: LogTrouble) -> Told:
     if trouble.warnings:
         return Told(WARN, _counted(trouble.warnings, "warning"), LOGS)
     return Told(OK, "no errors, no warnings")
+
+
+def observer(status: ProcessingStatus) -> Told:
+    """Whether what agents do becomes memories."""
+    who = f"{status.provider} {status.model}".strip() or "no provider told"
+    match status.state:
+        case "idle" | "working":
+            return Told(OK, f"{'at work' if status.state == 'working' else 'idle'}, by {sentence(who)}")
+        case "paused":
+            return Told(WARN, f"paused: {sentence(status.reason or '')}", "nothing is lost: what waits is kept")
+        case "failed":
+            return Told(FAIL, f"it failed: {sentence(status.reason or status.last_error or '')}", LOGS)
+    if status.queueDepth:
+        waits = f"off, and {_counted(status.queueDepth, 'tool use')} wait"
+        return Told(WARN, waits, "`claude-mem doctor` tells what it needs")
+    return Told(OK, "off: nothing new is made into memories")
 
 
 def sentence(reason: str) -> str:

@@ -6,6 +6,7 @@ import pytest
 from worker.contract import advice
 from worker.contract.index import IndexState, IndexStatus
 from worker.contract.overview import LogTrouble
+from worker.contract.upkeep import ProcessingStatus
 
 READY = IndexStatus(state=IndexState.READY, records=10, embedded=10, chroma="ready")
 
@@ -30,6 +31,22 @@ def test_whatever_is_not_well_has_its_advice(over: dict[str, object], state: str
 @pytest.mark.parametrize(("free_mb", "state"), [(500, "ok"), (499, "warn"), (50, "warn"), (49, "fail")])
 def test_little_room_is_said_before_there_is_none(free_mb: int, state: str) -> None:
     assert advice.disk(free_mb * 2**20).state == state
+
+
+@pytest.mark.parametrize(
+    ("status", "state", "said"),
+    [
+        (ProcessingStatus(state="idle", provider="local"), "ok", "idle, by local"),
+        (ProcessingStatus(state="working", provider="claude", model="haiku"), "ok", "at work, by claude haiku"),
+        (ProcessingStatus(state="paused", reason="spent for\ntoday"), "warn", "paused: spent for today"),
+        (ProcessingStatus(state="failed", last_error="no key"), "fail", "it failed: no key"),
+        (ProcessingStatus(), "ok", "off"),
+        (ProcessingStatus(queueDepth=2), "warn", "2 tool uses wait"),
+    ],
+)
+def test_the_observer(status: ProcessingStatus, state: str, said: str) -> None:
+    told = advice.observer(status)
+    assert (told.state, said in told.message, bool(told.advice)) == (state, True, state != "ok")
 
 
 def test_words_and_the_log() -> None:
