@@ -21,6 +21,7 @@ _COMMANDS = {
     "search": ("worker.cli.query", "search the memory"),
     "timeline": ("worker.cli.query", "what happened around a record or a moment"),
     "show": ("worker.cli.query", "records in full: 118, S14, P40"),
+    "corpus": ("worker.cli.corpora", "chosen records as a knowledge base: build, list, show, prime, query, ..."),
     "index": ("worker.cli.indexing", "the index by meaning: status, verify, repair, rebuild, pause, resume"),
     "import": ("worker.cli.importing", "bring memories in: another database, an export, past sessions"),
     "scan-secrets": ("worker.cli.secrets_scan", "keys and passwords that stand in the memory"),

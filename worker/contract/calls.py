@@ -20,6 +20,7 @@ from worker.contract.corpus import (
     CorpusOrder,
     CorpusQuestion,
     Primed,
+    checked_name,
 )
 from worker.contract.costs import CostQuery, Costs
 from worker.contract.curation import Deleted, Save, Saved
@@ -389,8 +390,8 @@ def query_corpus(name: str, question: str) -> Call[CorpusAnswer]:
 
 
 def _of(path: str, name: str) -> str:
-    # A name of points alone would be taken for a step in the path.
-    return path.format(name=quote(name, safe="").replace(".", "%2E") if not name.strip(".") else quote(name, safe=""))
+    """Errors: ``Invalid`` for a name that no corpus has, and that might lead to another path."""
+    return path.format(name=checked_name(name.strip()))
 
 
 def projects() -> Call[Projects]:

@@ -1,13 +1,19 @@
 """Corpora: chosen records as a knowledge base that can be asked. Requests, answers, and the parts of the file."""
 
+import re
 from typing import Annotated
 
 import msgspec
 from msgspec import Meta
 
+from worker.contract.errors import Invalid
+
 USUAL_LIMIT = 500
 MOST_LIMIT = 10_000
 LONGEST_NAME = 100
+_NAME = re.compile(r"[a-zA-Z0-9._-]+")
+_DEVICE = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\..*)?", re.IGNORECASE)
+_RULE = "a corpus name is made of letters (a-z), digits, `.`, `_` and `-`"
 
 CorpusName = Annotated[
     str, Meta(extra_json_schema={"pattern": "^[a-zA-Z0-9_][a-zA-Z0-9._-]{0,60}$", "examples": ["auth-refactor"]})
@@ -146,3 +152,32 @@ class CorpusDeleted(msgspec.Struct, frozen=True, kw_only=True):
     """The file is gone; the records stay where they are."""
 
     success: bool
+
+
+def checked_name(name: str) -> str:
+    """The name of a corpus, which is that of a file on every system and cannot leave its folder.
+
+    Errors: ``Invalid`` with the field ``name``.
+    """
+    if not _NAME.fullmatch(name):
+        raise Invalid(f"{_RULE}, not {_shown(name)}", field="name")
+    if len(name) > LONGEST_NAME:
+        raise Invalid(f"{_RULE}, at most {LONGEST_NAME} of them, not {len(name)}", field="name")
+    if not name.strip("."):
+        raise Invalid(f"{_RULE}, and not of points alone", field="name")
+    if _DEVICE.fullmatch(name):
+        raise Invalid(f"{name} is a device on some systems; give the corpus another name", field="name")
+    return name
+
+
+def is_name(text: str) -> bool:
+    """Whether a corpus can have this name."""
+    try:
+        checked_name(text)
+    except Invalid:
+        return False
+    return True
+
+
+def _shown(name: str) -> str:
+    return ascii(name if len(name) <= 40 else name[:39] + "…")

@@ -13,9 +13,8 @@ from pathlib import Path
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from worker.contract.corpus import CorpusFilter, CorpusInfo, CorpusStats
+from worker.contract.corpus import CorpusFilter, CorpusInfo, CorpusStats, checked_name, is_name
 from worker.contract.errors import Conflict, NotFound
-from worker.corpus.names import checked, is_name
 
 _SUFFIX = ".corpus.json"
 _MOST_NAMED = 20
@@ -99,7 +98,7 @@ class Shelf:
 
     def read(self, name: str) -> CorpusFile:
         """One of them. Errors: ``Invalid``, ``NotFound``; what cannot be read is not there, as in the original."""
-        if (corpus := self.peek(checked(name))) is not None:
+        if (corpus := self.peek(checked_name(name))) is not None:
             return corpus
         there = self.names()
         more = f" and {len(there) - _MOST_NAMED} more" if len(there) > _MOST_NAMED else ""
@@ -108,7 +107,7 @@ class Shelf:
 
     def write(self, corpus: CorpusFile) -> None:
         """Put it in its place, which another may have had. Errors: ``Invalid``, ``Conflict``, ``OSError``."""
-        place = self._place(checked(corpus.name))
+        place = self._place(checked_name(corpus.name))
         encoded = msgspec.json.format(msgspec.json.encode(corpus), indent=2)
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         beside = self._folder / f".{secrets.token_hex(8)}.part"

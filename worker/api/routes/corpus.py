@@ -22,6 +22,7 @@ from worker.contract.corpus import (
     CorpusOrder,
     CorpusQuestion,
     Primed,
+    checked_name,
 )
 from worker.contract.errors import Busy, Conflict, Invalid, NotFound, TimedOut, Unavailable
 from worker.contract.present import Text, text
@@ -29,7 +30,6 @@ from worker.contract.records import RecordKey, RecordKind
 from worker.contract.when import parse_range
 from worker.corpus.build import search_of
 from worker.corpus.desk import Desk, Memory
-from worker.corpus.names import checked
 from worker.corpus.session import Model
 from worker.llm.registry import LOCAL
 
@@ -52,7 +52,7 @@ def routes(services: Services) -> list[Endpoint]:
 
     async def build(request: Request) -> Response:
         order = await body(request, CorpusOrder)
-        name, asked = checked(order.name), _filter(order)
+        name, asked = checked_name(order.name), _filter(order)
         question = search_of(asked, *_span(services, asked))
         description = _text(order.description, "description") or ""
         return respond(await desk.build(name, description, asked, question))
@@ -159,7 +159,7 @@ def _moment(services: Services, value: str | None, name: str) -> tuple[int, int]
 
 def _name(request: Request) -> str:
     """The corpus in the path, without blanks around it."""
-    return checked(str(request.path_params["name"]).strip())
+    return checked_name(str(request.path_params["name"]).strip())
 
 
 def _filter(order: CorpusOrder) -> CorpusFilter:
