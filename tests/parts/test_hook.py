@@ -238,7 +238,7 @@ def test_a_session_starts_with_what_is_known(agent: Agent, worker: FakeWorker) -
     }
     assert answer["systemMessage"] == "# [shop] recent context"
     asked = [query for path, query, _, _ in worker.asked]
-    assert asked[0] == {"projects": ["shop"], "platformSource": ["claude"]}
+    assert asked[0] == {"projects": ["shop"], "platformSource": ["claude"], "contentSessionId": ["s-1"]}
     assert asked[1]["colors"] == ["true"]
     agent.environ = {"CLAUDE_MEM_CONTEXT_SHOW_TERMINAL_OUTPUT": "false"}
     assert "systemMessage" not in agent.answer("context")
@@ -264,12 +264,13 @@ def test_without_a_context_the_session_starts_with_none(agent: Agent, worker: Fa
     assert (done.returncode, done.stdout, done.stderr) == (0, SPEAKS + "\n", "")
 
 
+@pytest.mark.parametrize("answer", [(503, "starting"), (200, '{"content":[{"type":"text","text":""}]}')])
 def test_a_worker_that_is_still_starting_is_waited_for_no_longer_than_there_is_time(
-    agent: Agent, worker: FakeWorker
+    agent: Agent, worker: FakeWorker, answer: tuple[int, str]
 ) -> None:
     """R148."""
     agent.environ = {"CLAUDE_MEM_HOOK_TIMEOUT_MS": "400"}
-    worker.answers["/api/context/inject"] = (503, "starting")
+    worker.answers["/api/context/inject"] = answer
     assert agent.run("context").stdout == SPEAKS + "\n"
     assert len(worker.asked) > 1
 
@@ -282,7 +283,8 @@ def test_prompts_are_given_records_only_when_that_is_asked_for(agent: Agent, wor
     answer = agent.answer("session-init", prompt=prompt + f" <private>{CANARY}</private>")
     assert answer["hookSpecificOutput"] == {"hookEventName": "UserPromptSubmit", "additionalContext": "known"}
     asked = worker.bodies("/api/context/semantic")
-    assert asked == [{"q": prompt, "project": "shop", "limit": "5", "platformSource": "claude"}]
+    given = {"q": prompt, "project": "shop", "limit": "5", "platformSource": "claude", "contentSessionId": "s-1"}
+    assert asked == [given]
     worker.answers["/api/sessions/init"] = (200, '{"skipped": true, "reason": "private"}')
     assert agent.answer("session-init", prompt=prompt) == {}
 

@@ -127,7 +127,8 @@ class _Event:
         projects = self._projects()
         if not projects or self._settings.broken:
             return Reply(speaks=True)
-        asked = (("projects", ",".join(projects)), ("platformSource", self._source))
+        asked = [("projects", ",".join(projects)), ("platformSource", self._source)]
+        asked += [("contentSessionId", self._said.session_id)] if self._said.session_id else []
         target = query("/api/context/inject", asked)
         try:
             text = self._worker.await_text(target).strip()
@@ -150,7 +151,13 @@ class _Event:
         private = not text or begun.get("reason") in ("private", "internal_protocol", "project_excluded")
         if not (limit and begun and projects) or private or len(text) < _FEWEST_SEMANTIC_CHARS:
             return Reply()
-        asked = {"q": text, "project": projects[-1], "limit": str(limit), "platformSource": self._source}
+        asked = {
+            "q": text,
+            "project": projects[-1],
+            "limit": str(limit),
+            "platformSource": self._source,
+            "contentSessionId": self._said.session_id,
+        }
         try:
             found = self._worker.ask("POST", "/api/context/semantic", asked).get("context")
         except (OSError, Refused):

@@ -13,6 +13,8 @@ from worker.contract.plain_http import Refused, exchange
 
 CALLER = "hook"
 STARTING = 503
+_OPENING = '{"content":'
+"""How a worker answers that is still opening its memory: in another form than a text."""
 _START_PAUSE_S = 10.0
 _LOOK_S = 0.2
 _POLL_S = 0.05
@@ -76,7 +78,9 @@ class Worker:
         started = False
         while True:
             try:
-                return self.ask_text("GET", target)
+                text = self.ask_text("GET", target)
+                if not text.startswith(_OPENING):
+                    return text
             except ConnectionRefusedError:
                 if not started and not self.start():
                     raise
