@@ -216,7 +216,8 @@ async def _open(settings: Settings, services: Services, server: _Server) -> None
         # Lists that were read while the index was incomplete are to be read again.
         following = store.catch_up(lambda: services.broadcaster.send({"type": "resync"}))
         draining = drain.run(settings.data_dir, services.intake.take)
-        tasks = [asyncio.create_task(each) for each in (pace.run(), following, services.tally.run(store), draining)]
+        lasting = (pace.run(), following, services.tally.run(store), draining, services.intake.run())
+        tasks = [asyncio.create_task(each) for each in lasting]
         aside = [asyncio.create_task(_observe(settings, services, store, services.tell))]
         aside[0].add_done_callback(partial(_observer_ended, services))
         if _has_meaning(settings):

@@ -11,6 +11,7 @@ import pytest
 from tests.contract.edge import Edge, served
 from tests.factories import HOUR, MINUTE, NOON
 from worker.capture.gate import MARKER, Rules
+from worker.contract.capture import Accepted, ToolUsed
 from worker.store import pending
 
 INIT, TOOL = "/api/sessions/init", "/api/sessions/observations"
@@ -213,6 +214,10 @@ async def test_an_event_that_comes_again_is_answered_as_before(edge: Edge, clock
     assert rows(edge, "SELECT count(*) FROM user_prompts") == [(2,)]
     skipped = await begin(edge, "<private>x", event_id="e-3")
     assert await begin(edge, "<private>x", event_id="e-3") == skipped
+    spooled = ToolUsed(content_session_id="c-9", tool_name="Bash", event_id="e-9")
+    assert await edge.services.intake.take(spooled) == Accepted(status="queued")
+    assert await use(edge, "c-9", event_id="e-9", tool_input="other") == {"status": "queued"}
+    assert len(queued(edge)) == 1, "told by whichever way"
     assert await stop(edge, event_id="e-1") == {"status": "skipped", "reason": "private"}, (
         "ids are of one kind of event"
     )
@@ -319,6 +324,7 @@ async def test_sessions_that_were_left_are_completed_when_nothing_of_them_waits(
     clock.ms += 2 * HOUR
     await begin(edge, session="works")
     clock.ms += HOUR + MINUTE
+    await edge.services.intake.tidy()
     await begin(edge, session="new")
     found = rows(edge, "SELECT content_session_id, status, completed_at_epoch FROM sdk_sessions ORDER BY id")
     assert found == [

@@ -5,7 +5,7 @@ Each event is one transaction, and what was answered with success is in it. An e
 """
 
 import asyncio
-import os
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -14,12 +14,12 @@ import msgspec
 
 from worker.capture import gate
 from worker.capture.gate import Rules
+from worker.capture.place import Place, place_of, short
 from worker.contract.capture import Accepted, Begun, Event, PromptSubmitted, SessionEnded, ToolUsed, TurnEnded
 from worker.contract.clean import cleaned, cleaned_payload
+from worker.contract.errors import MemError
 from worker.contract.privacy import is_protocol_only
-from worker.contract.project_name import parents_of, project_of
 from worker.store import capturing, pending, turns
-from worker.store.capturing import UNKNOWN
 from worker.store.pending import Captured, Kind
 from worker.store.sessions import normalised_platform
 from worker.store.tables import Connection, Store
@@ -28,20 +28,13 @@ _MEDIA = "[media prompt]"
 _MOST_PROMPT_BYTES = 262_144
 _DUPLICATE_MS = 10_000
 _TIDY_MS = 60_000
+_LOOK_S = 600.0
 _QUEUED = Accepted(status="queued")
+
+_log = logging.getLogger("worker.capture.intake")
 
 Told = dict[str, Any]
 A = TypeVar("A", Begun, Accepted)
-
-
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """Where something happened. project: None in a folder for temporary things. refused: why it is not taken."""
-
-    cwd: str | None
-    project: str | None
-    parent: str | None
-    refused: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +80,6 @@ class Intake:
 
     async def begin(self, event: PromptSubmitted) -> Begun:
         """A prompt: numbered and kept, or the reason why not. Of a private one nothing is kept but that it came."""
-        await self.tidy()
         raw = (event.prompt or "").strip() or _MEDIA
         if is_protocol_only(raw):
             return Begun(skipped=True, reason="internal_protocol")
@@ -95,7 +87,7 @@ class Intake:
         if place.refused:
             return Begun(skipped=True, reason=place.refused)
         text = await asyncio.to_thread(_prompt, raw)
-        title = _short(event.custom_title)
+        title = short(event.custom_title)
 
         def work(connection: Connection, platform: str, at: int) -> _Outcome:
             content = event.content_session_id
@@ -149,12 +141,12 @@ class Intake:
                 prompt_number=capturing.prompts_until(connection, known.id, at),
                 occurred_epoch_ms=at,
                 tool_use_id=event.tool_use_id or None,
-                tool_name=_short(event.tool_name) or "?",
+                tool_name=short(event.tool_name) or "?",
                 tool_input=given,
                 tool_response=came,
                 cwd=place.cwd,
-                agent_id=_short(event.agent_id),
-                agent_type=_short(event.agent_type),
+                agent_id=short(event.agent_id),
+                agent_type=short(event.agent_type),
             )
             if what.tool_use_id is not None:
                 if capturing.has_tool_use(connection, content, what.tool_use_id):
@@ -174,7 +166,7 @@ class Intake:
         if place.refused:
             return Accepted(status="skipped", reason=place.refused)
         said = await asyncio.to_thread(lambda: _prompt(event.last_assistant_message or ""))
-        model, billing = _short(event.observed_model, 200), _short(event.observed_billing, 40)
+        model, billing = short(event.observed_model, 200), short(event.observed_billing, 40)
 
         def work(connection: Connection, platform: str, at: int) -> _Outcome:
             known = capturing.session(
@@ -212,6 +204,15 @@ class Intake:
 
         return await self._carry_out(event, Accepted, work)
 
+    async def run(self) -> None:
+        """``tidy`` from time to time, for as long as we run."""
+        while True:
+            try:
+                await self.tidy()
+            except MemError as error:
+                _log.warning("sessions that were left stay open for now: %s", error.message)
+            await asyncio.sleep(_LOOK_S)
+
     async def tidy(self) -> None:
         """Complete sessions that were left, and forget what nobody will ask for any more; at most once a minute."""
         now = self._now_ms()
@@ -230,8 +231,11 @@ class Intake:
         """The answer of ``work``, committed; or that which was given when the very event came before."""
         now = self._now_ms()
         at = now if event.occurred_at_epoch_ms is None else min(event.occurred_at_epoch_ms, now)
-        platform = normalised_platform(_short(event.platform_source))
-        name = f"e:{type(event).__name__}:{event.event_id}" if event.event_id else ""
+        platform = normalised_platform(short(event.platform_source))
+        kinds = (PromptSubmitted, ToolUsed, TurnEnded, SessionEnded)
+        # By the kind that is told, as a route may read more than what is told.
+        told_as = next(number for number, one in enumerate(kinds) if isinstance(event, one))
+        name = f"e:{told_as}:{event.event_id[:200]}" if event.event_id else ""
 
         def once(connection: Connection) -> _Outcome:
             before = turns.seen(connection, name) if name else None
@@ -265,17 +269,8 @@ class Intake:
         pending.forget(connection, session_db_id, at, until)
         capturing.forget(connection, session_db_id, at, until)
 
-    async def _place(self, event: Event, project: str | None = None) -> _Place:
-        return await asyncio.to_thread(self._place_now, event.cwd or "", _short(project))
-
-    def _place_now(self, cwd: str, project: str | None) -> _Place:
-        """Where something happened. Looks at files, so on a thread."""
-        found = project_of(cwd, temp_dirs=self._rules.temp_dirs) if cwd.strip() else None
-        names = tuple(name for name in (project, *(found.names if found else ())) if name)
-        refused = gate.of_folder(self._rules, _forms(cwd), names, marked=_is_marked(cwd))
-        named = project if project not in (None, "", UNKNOWN) else (found.name if found else None)
-        parent = found.parents[0] if found and found.parents and named == found.name else None
-        return _Place(_short(cwd, 4096), _short(named), _short(parent), refused)
+    async def _place(self, event: Event, project: str | None = None) -> Place:
+        return await asyncio.to_thread(place_of, self._rules, event.cwd or "", short(project))
 
 
 def _completed(session_db_id: int) -> Told:
@@ -291,33 +286,11 @@ def _is_known(connection: Connection, name: str, at: int) -> bool:
     return False
 
 
-def _forms(cwd: str) -> tuple[str, ...]:
-    """A folder as it is named, and as it is without the links on its way."""
-    if not os.path.isabs(cwd) or "\0" in cwd:
-        return (cwd,)
-    return tuple({os.path.normpath(cwd), os.path.realpath(cwd)})
-
-
-def _is_marked(cwd: str) -> bool:
-    """Whether somebody put a ``MARKER`` into a folder or into one above it."""
-    if not os.path.isabs(cwd):
-        return False
-    try:
-        return any(os.path.lexists(os.path.join(folder, gate.MARKER)) for folder in parents_of(cwd))
-    except ValueError:
-        return False
-
-
 def _prompt(text: str) -> str:
     """A prompt or answer as it is kept: clean, at most 256 KiB; empty when all of it was private."""
     raw = text.encode("utf-8", "replace")
     whole = raw[:_MOST_PROMPT_BYTES].decode("utf-8", "ignore")
     return cleaned(whole).strip()
-
-
-def _short(text: str | None, most: int = 512) -> str | None:
-    """A name as it is kept; None for an empty one."""
-    return (cleaned(text[:8192]).strip()[:most] or None) if text else None
 
 
 def _payload(value: object) -> str | None:
