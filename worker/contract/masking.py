@@ -59,6 +59,7 @@ _HEADER = (
     r"""(?i)authorization\\?["']?\s{0,4}[:=]\s{0,4}\\?["']?(?:(?:basic|token|digest|apikey|bearer)\s{1,4})?"""
     r"""([^\s"'\\,;<>{}$()*]{8,})"""
 )
+_HEADERS = ("authorization", "proxy-authorization", "cookie", "set-cookie")
 _USER = r"""(?<=[\s"'])(?:-u|--user)[\s=]{1,4}["']?[^\s:"'$]{1,128}:([^\s"'$]{3,})"""
 
 _WORDS = (
@@ -128,6 +129,8 @@ def masked_value(value: object) -> object:
 def masked_under(text: str, key: str | None) -> str:
     """A text that stands under a key, masked."""
     if key is not None and len(key) <= 64 and _is_whole_name(key) and _is_secret(text, key, quoted=True):
+        return MASK
+    if key is not None and key.lower() in _HEADERS and _is_random(text.rpartition(" ")[2]):
         return MASK
     return masked(text)
 

@@ -128,6 +128,7 @@ def test_keys_tell_what_stands_under_them() -> None:
         "secrets": ["a"], "passwords": "x", "nested": [{"DB_PASSWORD": "pw12"}],
         "command": "export API_TOKEN=tok_test_123",
         "token": "550e8400-e29b-41d4-a716-446655440000", "n": 1,
+        "headers": {"Authorization": "Basic dXNlcjpwYXNz", "Cookie": "sid=abc123", "Accept": "text/html1"},
     }  # fmt: skip
     assert masked_value(value) == value | {
         "password": MASK,
@@ -135,6 +136,7 @@ def test_keys_tell_what_stands_under_them() -> None:
         "nested": [{"DB_PASSWORD": MASK}],
         "command": "export API_TOKEN=****",
         "token": MASK,
+        "headers": {"Authorization": MASK, "Cookie": MASK, "Accept": "text/html1"},
     }
 
 
