@@ -41,7 +41,8 @@ def worker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WorkerProcess]:
         rows = [
             observation_row(
                 f"{HOSTILE} zebra", narrative=f"story {HOSTILE}", facts=json.dumps([HOSTILE]), project=HOSTILE,
-                concepts=json.dumps([HOSTILE]), files_read=json.dumps([f"src/{HOSTILE}"]), discovery_tokens=2300,
+                type="constructor", concepts=json.dumps([HOSTILE]), files_read=json.dumps([f"src/{HOSTILE}"]),
+                discovery_tokens=2300,
             ),
             observation_row("Giraffe reaches the cache", narrative="long neck \U0001f992 and cache", type="decision"),
             observation_row("Older giraffe", created_at_epoch=1_700_000_000_000),
@@ -89,6 +90,7 @@ def test_hostile_text_is_text(page: Page) -> None:
     page.js(f"location.hash = {rows}.find((one) => one.textContent.includes('<img')).dataset.key")
     page.wait("document.querySelector('.around')")
     record = page.js("document.getElementById('record').textContent")
+    assert "constructor" in record and "native code" not in page.text()
     assert record.count("<script>window.broken='script'</script>") >= 5
     assert page.js("document.querySelectorAll('main img, main script, option img').length") == 0
     assert page.js("window.broken === undefined")
@@ -104,6 +106,9 @@ def test_hostile_text_is_text(page: Page) -> None:
 
 def test_keyboard_alone_will_do(page: Page) -> None:
     seek(page, "giraffe")
+    # By words at once, and the whole answer after it.
+    phases = ["phase=keyword" in url for url in page.asked() if "query=giraffe" in url]
+    assert sorted(phases) == [False, True]
     assert page.js("document.querySelector('mark').textContent").lower() == "giraffe"
     page.press("Enter", "j")
     chosen = page.wait("document.querySelectorAll('.row')[1].getAttribute('aria-selected') === 'true' && "
