@@ -38,8 +38,8 @@ def rendered(corpus: CorpusFile) -> str:
     """All of it in Markdown, oldest first."""
     stats = corpus.stats
     head = [f"# Knowledge Corpus: {corpus.name}", ""]
-    if corpus.description.strip():
-        head += [_line(corpus.description), ""]
+    if about := quoting.paragraph(harmless(corpus.description)):
+        head += [*about, ""]
     head += [
         f"**Observations:** {stats.observation_count}",
         f"**Date Range:** {_line(stats.date_range.earliest)} to {_line(stats.date_range.latest)}",
@@ -140,7 +140,7 @@ def _record(record: CorpusObservation) -> Iterator[str]:
 
 
 def _day(record: CorpusObservation) -> str:
-    return quoting.line(record.created_at)[:10]
+    return _line(record.created_at)[:10]
 
 
 def _line(text: str, limit: int = _LINE_CHARS) -> str:
