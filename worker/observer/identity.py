@@ -5,7 +5,7 @@ import re
 from worker.store.drafts import Draft
 
 _FIGURES = re.compile(r"\d+(?:[.,:]\d+)*")
-_BETWEEN = re.compile(r"[\W_]+")
+_BETWEEN = re.compile(r"[^\w#]+|_+")
 
 
 def likeness(title: str | None, narrative: str | None) -> str:
@@ -13,8 +13,9 @@ def likeness(title: str | None, narrative: str | None) -> str:
 
     What is equal to the letter is found by ``worker.store.observations.content_hash``, for every writer.
     """
-    bare = _FIGURES.sub("#", f"{title or ''}\0{narrative or ''}".casefold())
-    return _BETWEEN.sub(" ", bare).strip()
+    return "\n".join(
+        _BETWEEN.sub(" ", _FIGURES.sub("#", (text or "").casefold())).strip() for text in (title, narrative)
+    )
 
 
 def shared(tokens: int, count: int) -> tuple[int, ...]:

@@ -14,7 +14,7 @@ _ERROR_CHARS = 160
 
 
 @dataclass(frozen=True, slots=True)
-class Tests:
+class Counted:
     """How many passed and failed; names of those that failed."""
 
     passed: int = 0
@@ -42,7 +42,7 @@ class Outcome:
 
     failed: bool = False
     exit_code: int | None = None
-    tests: Tests | None = None
+    tests: Counted | None = None
     errors: tuple[str, ...] = ()
     commits: tuple[Commit, ...] = ()
     first_line: str = ""
@@ -62,7 +62,7 @@ _SUMMARY = re.compile(
 )
 _RAN = re.compile(r"^Ran (\d{1,7}) tests? in ")
 _FAILED_TEST = re.compile(
-    r"^FAILED (\S+)|^--- FAIL: (\S+)|^test (\S+) \.\.\. FAILED|^\s*● (.{1,120})"
+    r"^FAILED (?!\()(\S+)|^--- FAIL: (\S+)|^test (\S+) \.\.\. FAILED|^\s*● (.{1,120})"
     r"|^(?:FAIL|ERROR): (\w+) \(|^ *(?:✗|✕|×) (.{1,120})"
     r"|^not ok \d+ -? ?(.{1,120})"
 )
@@ -176,7 +176,7 @@ def _lines(text: str) -> Iterator[str]:
     return (line[:_LINE] for line in lines)
 
 
-def _tests(text: str) -> Tests | None:
+def _tests(text: str) -> Counted | None:
     passed = failed = ran = 0
     seen = False
     names: list[str] = []
@@ -195,7 +195,7 @@ def _tests(text: str) -> Tests | None:
     if not seen and not names:
         return None
     failed = max(failed, len(set(names)))
-    return Tests(max(passed, ran - failed), failed, tuple(dict.fromkeys(names)))
+    return Counted(max(passed, ran - failed), failed, tuple(dict.fromkeys(names)))
 
 
 def _counted(line: str) -> tuple[int, int]:

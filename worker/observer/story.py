@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from worker.observer.acts import Act, Deed
 from worker.observer.commands import Command, Purpose
-from worker.observer.outcomes import Commit, Outcome, Tests
+from worker.observer.outcomes import Commit, Counted, Outcome
 from worker.observer.wording import listed, short_path
 
 
@@ -29,7 +29,7 @@ class Trouble:
 
     command: Command
     told: str
-    tests: Tests | None
+    tests: Counted | None
     changed: list[str] = field(default_factory=list)
     ran: list[str] = field(default_factory=list)
     passed: Outcome | None = None

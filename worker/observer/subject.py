@@ -98,7 +98,8 @@ def subject(prompt: str) -> Subject:
     if _WEAK.fullmatch(said):
         return Subject()
     said = _AFTERWARDS.sub("", said) or said
-    question = bool(_QUESTION.match(said)) or said.endswith(("?", "？"))
+    # `Can you add it?` is a request.
+    question = bool(_QUESTION.match(said)) or (bare == line.strip() and said.endswith(("?", "？")))
     text = upper_first(one_line(said, _MOST).rstrip(" .!?。！？:：,;"))
     return Subject(text, _intents(f"{said} {bare}"[:600]), question)
 
