@@ -294,6 +294,13 @@ async def test_a_worktree_and_a_submodule_belong_to_their_repository(edge: Edge,
     ]
 
 
+async def test_ids_of_a_router_are_kept_under_either_spelling(edge: Edge) -> None:
+    await use(edge, tool_use_id="t", or_generation_id="g-1", orSessionId="s-1")
+    await use(edge, toolUseId="u", orGenerationId="g-2")
+    found = rows(edge, "SELECT or_generation_id, or_session_id FROM tool_uses ORDER BY id")
+    assert found == [("g-1", "s-1"), ("g-2", None)]
+
+
 async def test_of_sub_agents_the_tools_are_kept_and_the_ends_are_not(edge: Edge) -> None:
     assert await use(edge, agentId="a-1", agentType="Explore", tool_use_id="t") == {"status": "queued"}
     assert rows(edge, "SELECT agent_id, agent_type FROM py_captured") == [("a-1", "Explore")]

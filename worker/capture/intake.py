@@ -125,6 +125,7 @@ class Intake:
         refused = place.refused or gate.of_tool(self._rules, event.tool_name, event.tool_input)
         if refused:
             return Accepted(status="skipped", reason=refused)
+        router = (short(event.or_generation_id), short(event.or_session_id))
         given, came = await asyncio.to_thread(lambda: (_payload(event.tool_input), _payload(event.tool_response)))
 
         def work(connection: Connection, platform: str, at: int) -> _Outcome:
@@ -151,7 +152,7 @@ class Intake:
             if what.tool_use_id is not None:
                 if capturing.has_tool_use(connection, content, what.tool_use_id):
                     return _Outcome(_QUEUED)
-                capturing.add_tool_use(connection, known, (platform, content), what)
+                capturing.add_tool_use(connection, known, (platform, content), what, router=router)
             elif _is_known(connection, f"t:{known.id}:{capturing.digest(what)}", at):
                 return _Outcome(_QUEUED)
             return self._queue(connection, what)

@@ -51,6 +51,7 @@ class ToolUsed(Event, frozen=True, kw_only=True, omit_defaults=True, rename=_NAM
     """``POST /api/sessions/observations``: a tool was used.
 
     tool_input, tool_response: any JSON value, never its text. agent_id, agent_type: of the sub-agent, if it was one.
+    or_generation_id, or_session_id: OpenRouter's, of the answer in which the agent asked for the tool.
     """
 
     tool_name: Named
@@ -59,6 +60,8 @@ class ToolUsed(Event, frozen=True, kw_only=True, omit_defaults=True, rename=_NAM
     tool_use_id: str | None = None
     agent_id: str | None = None
     agent_type: str | None = None
+    or_generation_id: str | None = None
+    or_session_id: str | None = None
 
 
 class TurnEnded(Event, frozen=True, kw_only=True, omit_defaults=True, rename=_NAMES):

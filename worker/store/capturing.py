@@ -115,18 +115,26 @@ def has_tool_use(connection: sqlite3.Connection, content_session_id: str, tool_u
     return found is not None
 
 
-def add_tool_use(connection: sqlite3.Connection, known: Known, session: tuple[str, str], what: Captured) -> None:
-    """Keep a use of a tool that has an id. session: platform and the agent's id of it."""
+def add_tool_use(
+    connection: sqlite3.Connection,
+    known: Known,
+    session: tuple[str, str],
+    what: Captured,
+    *,
+    router: tuple[str | None, str | None] = (None, None),
+) -> None:
+    """Keep a use of a tool that has an id. session: platform and the agent's id of it. router: OpenRouter's ids."""
     platform, content = session
     connection.execute(
         """INSERT INTO tool_uses (tool_use_id, content_session_id, memory_session_id, session_db_id, project,
             platform_source, tool_name, tool_input, tool_response, cwd, prompt_number, agent_type, agent_id,
-            content_hash, created_at, created_at_epoch) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            or_generation_id, or_session_id, content_hash, created_at, created_at_epoch)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             ON CONFLICT (content_session_id, tool_use_id) DO NOTHING""",
         (
             what.tool_use_id, content, known.memory_session_id, known.id, what.project, platform, what.tool_name,
             _cut(what.tool_input), _cut(what.tool_response), what.cwd, what.prompt_number or None, what.agent_type,
-            what.agent_id, digest(what), iso_utc(what.occurred_epoch_ms), what.occurred_epoch_ms,
+            what.agent_id, *router, digest(what), iso_utc(what.occurred_epoch_ms), what.occurred_epoch_ms,
         ),
     )  # fmt: skip
 

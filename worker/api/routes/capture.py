@@ -15,6 +15,8 @@ class AliasedToolUsed(ToolUsed, frozen=True, kw_only=True):
     """The original takes both spellings."""
 
     toolUseId: str | None = None
+    orGenerationId: str | None = None
+    orSessionId: str | None = None
 
 
 def routes(services: Services) -> list[Endpoint]:
@@ -25,7 +27,12 @@ def routes(services: Services) -> list[Endpoint]:
 
     async def tool_used(request: Request) -> Response:
         told = await body(request, AliasedToolUsed)
-        event = structs.replace(told, tool_use_id=told.tool_use_id or told.toolUseId)
+        event = structs.replace(
+            told,
+            tool_use_id=told.tool_use_id or told.toolUseId,
+            or_generation_id=told.or_generation_id or told.orGenerationId,
+            or_session_id=told.or_session_id or told.orSessionId,
+        )
         return respond(await services.intake.tool_used(event))
 
     async def turn_ended(request: Request) -> Response:
