@@ -25,6 +25,7 @@ from worker.api.routes import (
     lanes,
     logs,
     overview,
+    projects,
     prompting,
     records,
     search,
@@ -42,7 +43,7 @@ from worker.api.services import Services
 from worker.contract.errors import MemError
 
 _TOPICS = (
-    search, timeline, batches, records, sessions, lanes, context, prompting, costs, curation, writing,
+    search, timeline, batches, records, sessions, lanes, context, prompting, costs, curation, projects, writing,
     transfer, capture, tool_uses, status, overview, settings, logs, index, integrations, admin, stream,
     corpus,
     viewer,

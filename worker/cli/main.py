@@ -24,6 +24,7 @@ _COMMANDS = {
     "corpus": ("worker.cli.corpora", "chosen records as a knowledge base: build, list, show, prime, query, ..."),
     "index": ("worker.cli.indexing", "the index by meaning: status, verify, repair, rebuild, pause, resume"),
     "import": ("worker.cli.importing", "bring memories in: another database, an export, past sessions"),
+    "projects": ("worker.cli.projects", "the projects; merge one into another, or file it under another"),
     "scan-secrets": ("worker.cli.secrets_scan", "keys and passwords that stand in the memory"),
     "export": ("worker.cli.exporting", "take memories out: JSON, JSON lines or Markdown"),
 }

@@ -23,7 +23,7 @@ from worker.contract.corpus import (
     checked_name,
 )
 from worker.contract.costs import CostQuery, Costs
-from worker.contract.curation import Deleted, Save, Saved
+from worker.contract.curation import Alias, Aliases, Deleted, Merge, Merged, Save, Saved
 from worker.contract.index import IndexFaults, IndexOrder, IndexStatus
 from worker.contract.lanes import LaneQuery, Lanes, SessionBegin
 from worker.contract.overview import Overview
@@ -91,6 +91,8 @@ CORPUS_PRIME = "/api/corpus/{name}/prime"
 CORPUS_REPRIME = "/api/corpus/{name}/reprime"
 CORPUS_QUERY = "/api/corpus/{name}/query"
 PROJECTS = "/api/projects"
+PROJECTS_MERGE = "/api/projects/merge"
+PROJECTS_ALIASES = "/api/projects/aliases"
 STATS = "/api/stats"
 OVERVIEW = "/api/overview"
 HEALTH = "/api/health"
@@ -397,6 +399,21 @@ def _of(path: str, name: str) -> str:
 def projects() -> Call[Projects]:
     """The catalogue of projects."""
     return Call("GET", PROJECTS, Projects)
+
+
+def merge_projects(order: Merge) -> Call[Merged]:
+    """Have what is filed under a project be found under another too. Errors: ``NotFound`` when nothing is."""
+    return Call("POST", PROJECTS_MERGE, Merged, body=msgspec.json.encode(order))
+
+
+def alias_project(order: Alias) -> Call[Aliases]:
+    """File what comes from a project under another. Errors: ``Conflict`` where one alias would lead to the next."""
+    return Call("POST", PROJECTS_ALIASES, Aliases, body=msgspec.json.encode(order))
+
+
+def aliases() -> Call[Aliases]:
+    """The projects that are filed under others."""
+    return Call("GET", PROJECTS_ALIASES, Aliases)
 
 
 def stats() -> Call[Stats]:

@@ -24,6 +24,33 @@ class Saved(msgspec.Struct, frozen=True, kw_only=True):
     message: str
 
 
+class Merge(msgspec.Struct, frozen=True, kw_only=True):
+    """``POST /api/projects/merge``: what is filed under ``project`` is found under ``into`` too."""
+
+    project: str
+    into: str
+
+
+class Merged(msgspec.Struct, frozen=True, kw_only=True):
+    """How many records are found under another project now; doing it again finds none."""
+
+    observations: int
+    summaries: int
+
+
+class Alias(msgspec.Struct, frozen=True, kw_only=True):
+    """``POST /api/projects/aliases``: what comes from ``alias`` is filed under ``project``; its own name ends that."""
+
+    alias: str
+    project: str
+
+
+class Aliases(msgspec.Struct, frozen=True, kw_only=True):
+    """``/api/projects/aliases``: alias → project."""
+
+    aliases: dict[str, str]
+
+
 class Deleted(msgspec.Struct, frozen=True, kw_only=True):
     """The record is gone, from lists, search and timeline alike. entity_rev: of the cloud's copy; there is none."""
 

@@ -17,6 +17,7 @@ from itertools import groupby
 
 from worker.contract.records import Record, RecordKey, RecordKind, key_of
 from worker.store import (
+    aliases,
     analysis,
     given,
     memo,
@@ -263,7 +264,10 @@ def _named(fulltext: bool) -> str:
 def _wanted(fulltext: bool) -> dict[str, str]:
     """Table, index or trigger → what creates it."""
     words = {"py_text": _TEXT} if fulltext else {"py_words": _WORDS}
-    kept = (vectors.TABLES, outbox.TABLES, recalls.TABLES, given.TABLES, pending.TABLES, turns.TABLES, spend.TABLES)
+    kept = (
+        vectors.TABLES, outbox.TABLES, recalls.TABLES, given.TABLES, pending.TABLES, turns.TABLES, spend.TABLES,
+        aliases.TABLES,
+    )  # fmt: skip
     return _TABLES | words | {name: sql for tables in kept for name, sql in tables.items()} | triggers()
 
 
