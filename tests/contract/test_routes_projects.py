@@ -62,3 +62,16 @@ async def test_aliases_are_kept_and_taken_back(edge: Edge) -> None:
     assert (await edge.problem("POST", ALIASES, json={"alias": "shop", "project": "y"}))[:2] == (409, "conflict")
     assert await edge.post(ALIASES, {"alias": "store", "project": "mall"}) == {"aliases": {"store": "mall"}}
     assert await edge.post(ALIASES, {"alias": "store", "project": "store"}) == {"aliases": {}}
+
+
+async def test_what_comes_from_an_alias_is_filed_under_the_project_and_given_to_it(edge: Edge) -> None:
+    """R188: the folder was moved, and its sessions go on where they were."""
+    await edge.post(ALIASES, {"alias": "store", "project": "shop"})
+    await edge.fill(make_batch([observation_row("old", project="shop")], sessions=[session_row(project="shop")]))
+    event = {"contentSessionId": "s", "cwd": "/home/u/store"}
+    await edge.post("/api/sessions/init", event | {"prompt": "go on", "project": "store"})
+    await edge.post("/api/sessions/observations", event | {"tool_name": "Bash", "tool_use_id": "t"})
+    assert (await edge.ask("/api/tool-uses"))["toolUses"][0]["project"] == "shop"
+    assert {line["project"] for line in (await edge.ask("/api/sessions"))["sessions"]} == {"shop"}
+    rows = (await edge.ask("/api/context/rows", project="store"))["rows"]
+    assert [row["title"] for row in rows] == ["old"]

@@ -14,12 +14,12 @@ import msgspec
 
 from worker.capture import gate
 from worker.capture.gate import Rules
-from worker.capture.place import Place, place_of, short
+from worker.capture.place import Place, filed, place_of, short
 from worker.contract.capture import Accepted, Begun, Event, PromptSubmitted, SessionEnded, ToolUsed, TurnEnded
 from worker.contract.clean import cleaned, cleaned_payload
 from worker.contract.errors import MemError
 from worker.contract.privacy import is_protocol_only
-from worker.store import capturing, pending, turns
+from worker.store import aliases, capturing, pending, turns
 from worker.store.pending import Captured, Kind
 from worker.store.sessions import normalised_platform
 from worker.store.tables import Connection, Store
@@ -271,7 +271,8 @@ class Intake:
         capturing.forget(connection, session_db_id, at, until)
 
     async def _place(self, event: Event, project: str | None = None) -> Place:
-        return await asyncio.to_thread(place_of, self._rules, event.cwd or "", short(project))
+        place = await asyncio.to_thread(place_of, self._rules, event.cwd or "", short(project))
+        return filed(place, await self._store.read(aliases.every))
 
 
 def _completed(session_db_id: int) -> Told:

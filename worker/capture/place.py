@@ -1,7 +1,8 @@
 """Where something happened: the project that it is filed under, and whether anything of it is taken. Looks at files."""
 
 import os
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 from worker.capture import gate
 from worker.capture.gate import Rules
@@ -28,6 +29,12 @@ def place_of(rules: Rules, cwd: str, project: str | None) -> Place:
     named = project if project not in (None, "", UNKNOWN) else (found.name if found else None)
     parent = found.parents[0] if found and found.parents and named == found.name else None
     return Place(short(cwd, 4096), short(named), short(parent), refused)
+
+
+def filed(place: Place, aliases: Mapping[str, str]) -> Place:
+    """The same place where its projects go by other names. aliases: name → the one that counts."""
+    project, parent = (None if name is None else aliases.get(name, name) for name in (place.project, place.parent))
+    return replace(place, project=project, parent=None if parent == project else parent)
 
 
 def short(text: str | None, most: int = 512) -> str | None:

@@ -19,7 +19,7 @@ from worker.contract.records import Observation, RecordKind, parse_key
 from worker.present import composing
 from worker.present.composing import Composed, ContextQuery
 from worker.present.recent_sessions import recent_sessions
-from worker.store import given, recent
+from worker.store import aliases, given, recent
 from worker.store.records import by_keys
 from worker.store.search_index import docid
 
@@ -36,7 +36,10 @@ def routes(services: Services) -> list[Endpoint]:
     """The routes of this topic."""
 
     async def composed(query: Query, projects: Sequence[str]) -> Composed:
-        asked = ContextQuery(projects=tuple(projects), platform=params.PLATFORM.of(query), everything=_FULL.of(query))
+        names = await services.store.read(aliases.every)
+        # What comes from a project that goes by another name is filed under that.
+        both = tuple(dict.fromkeys((*(names[name] for name in projects if name in names), *projects)))
+        asked = ContextQuery(projects=both, platform=params.PLATFORM.of(query), everything=_FULL.of(query))
         return await composing.compose(
             services.store, asked, giving.settings(services), now_ms=services.now_ms(), zone=services.zone
         )
