@@ -3,6 +3,7 @@
 import asyncio
 import signal
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import ParamSpec
@@ -28,6 +29,7 @@ from tui.deeds.marking import Marking
 from tui.deeds.minding import Minding
 from tui.deeds.preparing import Preparing
 from tui.deeds.surveying import Surveying
+from tui.deeds.scrubbing import Scrubbing
 from tui.deeds.table import gathered
 from tui.deeds.travelling import Travelling
 from tui.deeds.unfolding import Unfolding
@@ -37,7 +39,7 @@ from tui.screens import themes
 from tui.screens.drawn import DrawnScreen
 from tui.screens.record import RecordScreen
 from tui.screens.workspace import Workspace
-from tui.state import facts, wishes
+from tui.state import facts, spans, wishes
 from tui.state.facts import Fact
 from tui.state.model import Ask, ViewState
 from tui.state.reasons import CHANGING, why_not
@@ -80,13 +82,16 @@ class MemoryApp(App[None]):
         self.asking = Asking(self, open_gateway(settings))
         self.linking = Linking(self, self.asking, settings, open_gateway)
         travelling = Travelling(self, self.asking)
+        filtering = Filtering(self)
+        scrubbing = Scrubbing(self, self.asking, filtering)
         copying = Copying(self, self.asking, Clipboard(environ or {}, self._write))
         self.surveying = Surveying(self, self.asking, self.linking)
         self._deeds = gathered(
             self.linking,
             travelling,
-            Going(self, self.asking, travelling),
-            Filtering(self),
+            Going(self, self.asking, travelling, scrubbing),
+            filtering,
+            scrubbing,
             Marking(self, copying),
             self.surveying,
             Costing(self, self.surveying),
@@ -109,6 +114,7 @@ class MemoryApp(App[None]):
         if kept is not None and restore:
             saved = kept_file.load(kept)
             state, self._wanted_theme = begun(state, saved), saved.theme
+        state = replace(state, ask=replace(state.ask, as_of_ms=self._as_of(state.ask.text)))
         self.keeping = Keeping(self, kept, lambda: self.theme)
         self.store = Store(state)
         self.workspace = Workspace(look, state)
@@ -229,9 +235,9 @@ class MemoryApp(App[None]):
     def on_typed(self, message: messages.Typed) -> None:
         """Another text in the box, or the one it is left with: what cannot be read in that is worth a word now."""
         if not message.left:
-            self.tell(facts.Typed(message.text))
+            self.tell(facts.Typed(message.text, as_of_ms=self._as_of(message.text)))
         elif self._passed_over(message.text):
-            self.tell(facts.Typed(message.text, final=True))
+            self.tell(facts.Typed(message.text, final=True, as_of_ms=self._as_of(message.text)))
         if message.full:
             self.say("the search box is full; what is typed or pasted beyond it is left out")
 
@@ -240,6 +246,9 @@ class MemoryApp(App[None]):
         now, zone = self.look.now_ms(), self.look.zone
         said, typed = (parse(text, now_epoch_ms=now, zone=zone, typing=typing) for typing in (False, True))
         return said.notes != typed.notes
+
+    def _as_of(self, text: str) -> int | None:
+        return spans.as_of(text, self.look.now_ms(), self.look.zone)
 
     def on_moved(self, message: messages.Moved) -> None:
         """The list's cursor."""

@@ -4,7 +4,7 @@ import datetime as dt
 import itertools
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import msgspec
@@ -12,6 +12,7 @@ import msgspec
 from tests.tui.surveys import Surveyed
 from worker.contract import calls
 from worker.contract.errors import NotFound
+from worker.contract.lanes import Lane, LaneCell, Lanes, SessionBegin
 from worker.contract.query import parse
 from worker.contract.records import (
     Observation,
@@ -181,6 +182,10 @@ class Memory:
                 return Projects(projects=tuple(names), sources=(), projectsBySource={})
             case calls.TIMELINE:
                 return self._timeline(params)
+            case calls.LANES:
+                return self._lanes(params)
+            case calls.LANES_NEXT:
+                return self._next_session(params)
         known = self.surveyed.answer(path, params)
         return known if known is not None else self._record(path)
 
@@ -258,8 +263,13 @@ class Memory:
         room = int(params["buckets"])
         span = (last or 0) - (first or 0)
         step = next((step for step in steps if span / step < room - 1), DAY_MS * 30)
-        groups = itertools.groupby(sorted(time // step for time in times))
-        buckets = tuple(Bucket(number * step, len(list(group))) for number, group in groups)
+        buckets = tuple(_buckets(found, step))
+        if "bucketMs" in params:
+            step = int(params["bucketMs"])
+            start, stop = (int(params[name]) // step for name in ("stripStart", "stripEnd"))
+            known = {bucket.start_epoch_ms: bucket for bucket in _buckets(found, step)}
+            empty = (Bucket(number * step, 0, {}, (number + 1) * step) for number in range(start, stop + 1))
+            buckets = tuple(known.get(bucket.start_epoch_ms, bucket) for bucket in empty)
         types = [str(_known(record)["type"]) for record in found]
         return Facets(
             total=len(found), kinds=(), bucket_ms=step, buckets=buckets, first_epoch_ms=first, types=_counts(types),
@@ -271,12 +281,71 @@ class Memory:
     def _timeline(self, params: Params) -> Timeline:
         key = parse_key(params["anchor"])
         same = self._filtered({"project": params["project"]} if "project" in params else {})[::-1]
-        index = next((at for at, record in enumerate(same) if key_of(record) == key), None)
+        if len(params["anchor"]) >= 12:
+            moment = int(params["anchor"])
+            later = (at for at, record in enumerate(same) if record.created_at_epoch >= moment)
+            index: int | None = next(later, len(same) - 1)
+        else:
+            index = next((at for at, record in enumerate(same) if key_of(record) == key), None)
         if index is None:
             raise NotFound(f"no record {params['anchor']}")
         start = max(0, index - int(params["depth_before"]))
         entries = tuple(entry_of(record) for record in same[start : index + int(params["depth_after"]) + 1])
         return Timeline(entries=entries, anchor=params["anchor"], anchor_index=index - start)
+
+    def _scoped(self, params: Params) -> list[Record]:
+        """Oldest first."""
+        return self._filtered({name: params[name] for name in ("project", "dateEnd") if name in params})[::-1]
+
+    def _lanes(self, params: Params) -> Lanes:
+        step, found = int(params["bucketMs"]), self._scoped(params)
+        if not found:
+            return Lanes(buckets=(), bucket_ms=step)
+        middle, half = int(params["around"]), (int(params["buckets"]) - 2) // 2 * step
+        start = max(found[0].created_at_epoch, middle - half) // step
+        stop = min(found[-1].created_at_epoch, middle + half) // step
+        seen = [record for record in found if start <= record.created_at_epoch // step <= stop]
+        known = {bucket.start_epoch_ms: bucket for bucket in _buckets(seen, step)}
+        empty = (Bucket(number * step, 0, {}, (number + 1) * step) for number in range(start, stop + 1))
+        sessions = dict.fromkeys(_session(record) for record in seen)
+        lanes = [
+            Lane(
+                session=session, project=mine[0].project or "", first_epoch_ms=mine[0].created_at_epoch,
+                last_epoch_ms=mine[-1].created_at_epoch, records=len(mine),
+                work_tokens=sum(entry_of(record).discovery_tokens for record in mine),
+                cells=tuple(
+                    LaneCell(bucket.start_epoch_ms // step - start, bucket.types) for bucket in _buckets(mine, step)
+                ),
+            )
+            for session in sessions
+            if (mine := [record for record in seen if _session(record) == session])
+        ]  # fmt: skip
+        buckets = tuple(known.get(bucket.start_epoch_ms, bucket) for bucket in empty)
+        return Lanes(buckets=buckets, bucket_ms=step, lanes=tuple(lanes[: int(params["lanes"])]), total=len(lanes))
+
+    def _next_session(self, params: Params) -> SessionBegin:
+        begins: dict[str, int] = {}
+        for record in self._scoped(params):
+            if session := _session(record):
+                begins.setdefault(session, record.created_at_epoch)
+        moment, later = int(params["around"]), "later" in params
+        beyond = [(at, name) for name, at in begins.items() if (at > moment if later else at < moment)]
+        if not beyond:
+            return SessionBegin()
+        at, name = min(beyond) if later else max(beyond)
+        return SessionBegin(session=name, epoch_ms=at)
+
+
+def _session(record: Record) -> str:
+    return str(_known(record)["session"] or "")
+
+
+def _buckets(records: Sequence[Record], step: int) -> Iterator[Bucket]:
+    """Those with a record, in order of time."""
+    ordered = sorted(records, key=lambda record: record.created_at_epoch)
+    for number, group in itertools.groupby(ordered, key=lambda record: record.created_at_epoch // step):
+        types = Counter(str(_known(record)["type"]) for record in group)
+        yield Bucket(number * step, types.total(), dict(types), (number + 1) * step)
 
 
 def _words(params: Params) -> str:

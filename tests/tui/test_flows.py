@@ -343,17 +343,17 @@ async def test_what_is_typed_while_the_worker_starts_is_searched_for_then() -> N
         await stage.until(lambda: "2 hits" in stage.text)
 
 
-async def test_first_run_says_what_this_is_and_d_opens_the_demo() -> None:
+async def test_first_run_says_what_this_is_and_a_key_opens_the_demo() -> None:
     async with Stage([], demo_records=many(30)) as stage:
         assert "No memory yet" in stage.text
         assert "/memory/claude-mem.db" in stage.text
-        assert "d  opens a demo memory" in stage.text
-        await stage.press("d")
+        assert "M  opens a demo memory" in stage.text
+        await stage.press("M")
         await stage.until(lambda: "Finding number 30" in stage.text)
         assert "DEMO" in stage.screen[0]
         assert stage.ensured == [SETTINGS, SETTINGS.for_demo()]
         assert stage.client.closed
-        await stage.press("d")
+        await stage.press("M")
         await stage.until(lambda: "No memory yet" in stage.text)
         assert "DEMO" not in stage.screen[0]
 
@@ -427,7 +427,7 @@ async def test_opening_shows_the_new_record_even_before_the_preview_did() -> Non
 
 async def test_keys_that_cannot_act_say_why() -> None:
     async with Stage() as stage:
-        await stage.press("d")
+        await stage.press("M")
         assert "not empty" in stage.screen[-1]
         await stage.press("x")
         assert "? shows all keys" in stage.screen[-1]
@@ -524,16 +524,16 @@ async def test_refresh_reads_the_timeline_too() -> None:
 
 async def test_while_the_box_has_the_letters_notes_say_tab_first() -> None:
     async with Stage([]) as stage:
-        assert " d  opens a demo memory" in stage.text
+        assert " M  opens a demo memory" in stage.text
         await stage.press("slash")
-        assert "Tab d  opens a demo memory" in stage.text
+        assert "Tab M  opens a demo memory" in stage.text
         await stage.press("tab")
-        assert "Tab d" not in stage.text
+        assert "Tab M" not in stage.text
 
 
 async def test_a_word_is_over_with_the_next_key() -> None:
     async with Stage() as stage:
-        await stage.press("d")
+        await stage.press("M")
         assert "not empty" in stage.screen[-1]
         await stage.press("slash")
         assert "to the hits" in stage.screen[-1]

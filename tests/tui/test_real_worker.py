@@ -35,7 +35,7 @@ def test_from_nothing_to_a_demo_to_a_dead_worker_and_back(tmp_path: Path) -> Non
         after.callback(_stop, demo.port)
         terminal = after.enter_context(Terminal(["-m", "tui"], _environ(tmp_path, port), size=(120, 36)))
         terminal.until(lambda text: "No memory yet" in text and str(tmp_path / "memory") in text)
-        terminal.send("d")
+        terminal.send("M")
         terminal.until(lambda text: "DEMO" in text and "newest first" in text and " ~" in text)
 
         quick = QuickClient("127.0.0.1", demo.port, timeout_s=5)

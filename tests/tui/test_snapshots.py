@@ -53,7 +53,7 @@ async def test_list_search_timeline_record_guide(size: tuple[int, int]) -> None:
 async def test_first_run_and_demo(size: tuple[int, int]) -> None:
     async with Stage([], demo_records=many(40), size=size) as stage:
         await check("first-run", stage)
-        await stage.press("d")
+        await stage.press("M")
         await stage.until(lambda: "Finding number 40" in stage.text)
         await stage.settled()
         await check("demo", stage)

@@ -5,7 +5,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Glyphs:
-    """Each one cell wide. bars: from the lowest to the highest, without the empty one."""
+    """Each one cell wide. bars: from the lowest to the highest, without the empty one.
+
+    brush: the left end of a span, what is between, the right end. lane: of what was made, decided, found out.
+    """
 
     bars: str
     ellipsis: str
@@ -25,13 +28,20 @@ class Glyphs:
     mark: str
     spent: str
     unspent: str
+    gap: str
+    line: str
+    brush: str
+    lane: str
+    summary: str
 
 
 UNICODE = Glyphs(
     bars="▁▂▃▄▅▆▇█", ellipsis="…", cursor="▌", anchor="◆", here="▲", live="●", away="○", new="▲", dot="·",
     bullet="•", prompt="❯", enter="↵", discovery="○", times="×", full="▇", mark="*", spent="▓", unspent="░",
+    gap="┄", line="│", brush="└─┘", lane="█▓░", summary="S",
 )  # fmt: skip
 ASCII = Glyphs(
     bars="._-=#", ellipsis="~", cursor=">", anchor="*", here="^", live="*", away="o", new="^", dot="-",
     bullet="*", prompt="/", enter="Enter", discovery="o", times="x", full="=", mark="+", spent="#", unspent=".",
+    gap="~", line="|", brush="[=]", lane="#+.", summary="S",
 )  # fmt: skip

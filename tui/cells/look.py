@@ -66,3 +66,26 @@ def tick(look: Look, epoch_ms: int, span_ms: int) -> str:
     if span_ms < _DAYS_SHOWN_MS:
         return f"{_DAYS[moment.weekday()]} {clock(look, epoch_ms)}"
     return f"{moment.day} {month}" if span_ms < _MONTHS_SHOWN_MS else f"{month} {moment.year}"
+
+
+def month(look: Look, epoch_ms: int) -> str:
+    """`Nov`, with the year where it is another one."""
+    moment, now = look.at(epoch_ms), look.at(look.now_ms())
+    name = _MONTHS[moment.month - 1]
+    return name if moment.year == now.year else f"{name} {moment.year}"
+
+
+def weekday(look: Look, epoch_ms: int) -> str:
+    """`Wed 25`."""
+    moment = look.at(epoch_ms)
+    return f"{_DAYS[moment.weekday()]} {moment.day}"
+
+
+def day_of_month(look: Look, epoch_ms: int) -> str:
+    """`25`."""
+    return str(look.at(epoch_ms).day)
+
+
+def zone_name(look: Look, epoch_ms: int) -> str:
+    """`CET`: what clocks at a moment are called."""
+    return look.at(epoch_ms).tzname() or ""

@@ -134,6 +134,11 @@ def banner(state: ViewState, *, typing: bool = False) -> str:
     return " ".join(_sentence(note) for note in state.notes if len(note) > _SHORT_NOTE)
 
 
+def as_of(moment: str) -> str:
+    """That it is the past that is looked at."""
+    return f"AS OF {moment}: nothing after that is shown or counted. a returns to now."
+
+
 def _sentence(text: str) -> str:
     """The text, with a full stop unless it ends one way or another."""
     line = one_line(text)
@@ -192,6 +197,6 @@ def _first_run(state: ViewState, tab: str) -> Note:
         ("text", "claude-mem remembers what your coding agents learn while they work,"),
         ("text", "and gives it back to them, and to you, when it matters again."),
         ("text", ""),
-        ("key", f"{tab}d  opens a demo memory to look around in"),
+        ("key", f"{tab}M  opens a demo memory to look around in"),
         ("key", f"{tab}r  looks again, once an agent has worked"),
     ]

@@ -8,7 +8,19 @@ from tui.gateway.front import Gateway
 from tui.state import facts
 from tui.state.facts import Fact
 from tui.state.model import ViewState
-from tui.state.needs import NeedList, NeedOffer, NeedPages, NeedRecord, NeedRelated, NeedTrack, missing_pages, needs
+from tui.state.needs import (
+    NeedLanes,
+    NeedList,
+    NeedOffer,
+    NeedPages,
+    NeedRecord,
+    NeedRelated,
+    NeedStrip,
+    NeedTrack,
+    missing_pages,
+    needs,
+)
+from worker.contract.search import Strip
 
 PAUSE_S = 0.07
 """Typing, and a moving cursor, rest this long before the worker is asked."""
@@ -41,6 +53,10 @@ class Asking:
                     self._desk.background("related", self._related, need)
                 case NeedOffer():
                     self._desk.background("offer", self._offer, need)
+                case NeedStrip():
+                    self._desk.background("strip", self._strip, need)
+                case NeedLanes():
+                    self._desk.background("lanes", self._lanes, need)
 
     def open_now(self, need: NeedRecord) -> None:
         """Read a record without waiting for the cursor to rest."""
@@ -90,11 +106,31 @@ class Asking:
         self._desk.tell(await self.gateway.lists.listed(kept))
 
     async def _facets(self, need: NeedList) -> None:
+        state = self._desk.state
+        width_ms, entry = state.scrub.width_ms, state.entry
+        middle_ms = entry.created_at_epoch if width_ms and entry is not None else None
+        await self._ask_strip(NeedStrip(need.seq, need.ask, width_ms if middle_ms is not None else 0, middle_ms))
+
+    async def _strip(self, need: NeedStrip) -> None:
+        await asyncio.sleep(PAUSE_S)
+        await self._ask_strip(need)
+
+    async def _ask_strip(self, need: NeedStrip) -> None:
         # More than there are cells: the worker rounds the width of a bucket up, to days, weeks or months.
         buckets = max(40, min(2 * self._desk.columns, 240))
-        faceted = await self.gateway.lists.faceted(need.seq, need.ask, buckets)
+        strip = None
+        if need.middle_ms is not None:
+            half = buckets * need.width_ms  # quiet times are folded: more than there are cells fits
+            strip = Strip(
+                bucket_ms=need.width_ms, start_epoch_ms=need.middle_ms - half, end_epoch_ms=need.middle_ms + half
+            )
+        faceted = await self.gateway.lists.faceted(need.seq, need.ask, buckets, strip)
         if faceted is not None:
             self._desk.tell(faceted)
+
+    async def _lanes(self, need: NeedLanes) -> None:
+        await asyncio.sleep(PAUSE_S)
+        self._desk.tell(await self.gateway.times.lanes(need.ask, need.width_ms, need.middle_ms))
 
     async def _pages(self) -> None:
         """What is missing on the screen, as long as something is; a fast scroll is followed, not caught up with."""

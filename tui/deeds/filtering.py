@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from tui.deeds.desk import Desk
 from tui.deeds.table import Deed
 from tui.screens.filters import FilterScreen
-from tui.state import chips, facts
+from tui.state import chips, facts, spans
 from tui.state.filters import ChoosingBegun
 
 
@@ -44,4 +44,5 @@ class Filtering:
     def retype(self, text: str) -> None:
         """Another text in the box, by a key: the same as typing it."""
         self._desk.workspace.search.box.value = text
-        self._desk.tell(facts.Typed(text, final=True))
+        look = self._desk.look
+        self._desk.tell(facts.Typed(text, final=True, as_of_ms=spans.as_of(text, look.now_ms(), look.zone)))

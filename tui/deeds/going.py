@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from tui.deeds.asking import Asking
 from tui.deeds.desk import Desk
+from tui.deeds.scrubbing import Scrubbing
 from tui.deeds.table import Deed
 from tui.deeds.travelling import Travelling
 from tui.screens.filters import FilterScreen
@@ -22,10 +23,11 @@ from tui.state.needs import NeedRecord
 class Going:
     """Opens what a record has to show, closes what is on top."""
 
-    def __init__(self, desk: Desk, asking: Asking, travelling: Travelling) -> None:
+    def __init__(self, desk: Desk, asking: Asking, travelling: Travelling, scrubbing: Scrubbing) -> None:
         self._desk = desk
         self._asking = asking
         self._travelling = travelling
+        self._scrubbing = scrubbing
 
     def deeds(self) -> Mapping[str, Deed]:
         """Action → what it does."""
@@ -46,9 +48,12 @@ class Going:
         self._desk.workspace.hits.focus()
 
     def open(self) -> None:
-        """The record on the whole screen."""
+        """The record on the whole screen; while a range is begun, only the time it spans."""
         if not isinstance(self._desk.screen, Workspace):
             return  # typed ahead of the screen that is open by now
+        if self._desk.state.span:
+            self._scrubbing.brush()
+            return
         entry = self._desk.state.entry
         if entry is None:
             self._desk.say("nothing to open here")

@@ -30,7 +30,7 @@ class Travelling:
             self._desk.say("no record here to show the timeline around")
         else:
             key = state.entry.key
-            self._asking.track(NeedTrack(key, key, state.ask.project))
+            self._asking.track(NeedTrack(key, key, state.ask.project, state.ask.as_of_ms))
 
     async def _leave(self) -> None:
         state, entry = self._desk.state, self._desk.state.entry

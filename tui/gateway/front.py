@@ -9,6 +9,7 @@ from tui.gateway.lists import Lists
 from tui.gateway.memory import Memory
 from tui.gateway.records import Records
 from tui.gateway.surveys import Surveys
+from tui.gateway.times import Times
 from tui.state import facts
 from tui.state.facts import Fact
 from worker.contract import launch, reader
@@ -51,6 +52,7 @@ class Gateway:
         self.lists = Lists(self._line)
         self.records = Records(self._line)
         self.memory = Memory(self._line)
+        self.times = Times(self._line)
         self.surveys = Surveys(self._line)
 
     @property

@@ -10,7 +10,7 @@ from tui.state.model import PAGE, Ask
 from tui.state.needs import NeedList
 from worker.contract import calls
 from worker.contract.errors import Invalid, MemError
-from worker.contract.search import Entry, Mode, SearchPage, SearchQuery
+from worker.contract.search import Entry, Mode, SearchPage, SearchQuery, Strip
 
 
 class Lists:
@@ -40,10 +40,10 @@ class Lists:
             return facts.ListFailed(seq, error.message)
         return facts.Paged(seq, number, page.hits, page.total, words_only)
 
-    async def faceted(self, seq: int, ask: Ask, buckets: int) -> Fact | None:
+    async def faceted(self, seq: int, ask: Ask, buckets: int, strip: Strip | None = None) -> Fact | None:
         """What the set is made of; None if that cannot be told (the list itself says why)."""
         try:
-            return facts.Faceted(seq, await self._line.send(calls.facets(query_of(ask), buckets=buckets)))
+            return facts.Faceted(seq, await self._line.send(calls.facets(query_of(ask), buckets=buckets, strip=strip)))
         except MemError:
             return None
 
@@ -73,6 +73,21 @@ class Lists:
             return await self._seek(ask, entry, near, {}, None) if near is not None else None
         except MemError:
             return None
+
+    async def row_at(self, ask: Ask, epoch_ms: int, *, later: bool) -> int | None:
+        """The row of the first record at or after a moment, or of the last one at or before it.
+
+        The list is in order of time. May be beyond either end; None when nobody answers.
+        """
+        if ask.newest_first:
+            query = query_of(ask, limit=1, since_epoch_ms=epoch_ms + (not later))
+        else:
+            query = query_of(ask, limit=1, until_epoch_ms=epoch_ms - later)
+        try:
+            counted = (await self._line.send(calls.search(query))).total
+        except MemError:
+            return None
+        return counted - 1 if later is ask.newest_first else counted
 
     async def _page(self, ask: Ask, number: int, mode: Mode | None) -> SearchPage:
         return await self._line.send(calls.search(query_of(ask, limit=PAGE, offset=number * PAGE, mode=mode)))
@@ -152,6 +167,8 @@ def query_of(
     mode: Mode | None = None,
 ) -> SearchQuery:
     """A question of the list as the worker reads it."""
+    if ask.as_of_ms is not None:
+        until_epoch_ms = min(ask.as_of_ms, until_epoch_ms if until_epoch_ms is not None else ask.as_of_ms)
     return SearchQuery(
         text=ask.text, kinds=ask.kinds, project=ask.project, order=ask.order, limit=limit, offset=offset,
         typing=not ask.final, since_epoch_ms=since_epoch_ms, until_epoch_ms=until_epoch_ms, mode=mode,

@@ -4,6 +4,8 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Sequence
 
+from msgspec import structs
+
 from tui.gateway.line import Line
 from tui.state import basket, facts, reading
 from tui.state.facts import Fact
@@ -12,7 +14,7 @@ from tui.state.needs import NeedTrack
 from worker.contract import calls
 from worker.contract.errors import MemError, NotFound
 from worker.contract.records import Observation, Prompt, Record, RecordKey, RecordKind, Summary, items
-from worker.contract.search import Entry, SearchQuery, TimelineQuery
+from worker.contract.search import Entry, SearchQuery, Timeline, TimelineQuery
 
 _KEPT = 64
 """Records held in full."""
@@ -105,7 +107,25 @@ class Records:
             timeline = await self._line.send(calls.timeline(query))
         except MemError as error:
             return facts.TrackFailed(error.message)
-        return facts.Tracked(need.anchor, need.middle, timeline, depth)
+        return facts.Tracked(need.anchor, need.middle, _until(timeline, need.as_of_ms), depth)
+
+    async def tracked_at(self, need: NeedTrack, epoch_ms: int, *, later: bool, depth: int = REACH) -> Fact:
+        """The timeline around the first record at or after a moment, or the last one at or before it."""
+        anchor = f"{max(epoch_ms + (not later), 0):012}"
+        query = TimelineQuery(anchor=anchor, depth_before=depth, depth_after=depth, project=need.project)
+        try:
+            timeline = _until(await self._line.send(calls.timeline(query)), need.as_of_ms)
+        except MemError as error:
+            return facts.TrackFailed(error.message)
+        entries = timeline.entries
+        if not entries:
+            return facts.TrackFailed("there is nothing")
+        if later:
+            here = next((at for at, entry in enumerate(entries) if entry.created_at_epoch >= epoch_ms), -1)
+        else:
+            here = max((at for at, entry in enumerate(entries) if entry.created_at_epoch <= epoch_ms), default=0)
+        key = entries[here].key
+        return facts.Tracked(need.anchor, key, timeline, depth, landed=True)
 
     async def _read(self, key: RecordKey) -> Record:
         match key.kind:
@@ -115,6 +135,15 @@ class Records:
                 return await self._line.send(calls.summary(key.id))
             case RecordKind.PROMPT:
                 return await self._line.send(calls.prompt(key.id))
+
+
+def _until(timeline: Timeline, as_of_ms: int | None) -> Timeline:
+    """The timeline as it was at a moment."""
+    if as_of_ms is None:
+        return timeline
+    return structs.replace(
+        timeline, entries=tuple(entry for entry in timeline.entries if entry.created_at_epoch <= as_of_ms)
+    )
 
 
 def _paths(record: Record) -> tuple[str, ...]:

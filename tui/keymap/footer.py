@@ -49,16 +49,22 @@ def _of_list(place: str, state: ViewState) -> list[tuple[str, str]]:
     if state.empty_memory and not state.demo:
         return _pairs(("demo", "demo memory"), ("refresh", "look again"), ("guide", "keys"), ("quit", "quit"))
     if state.basket.span_from is not None:
-        return [*_pairs(("span", "mark from there to here"), ("down", "down"), ("up", "up")), ("Esc", "give up")]
+        return [
+            *_pairs(("span", "mark them"), ("open", "only this time"), ("down", "down"), ("up", "up")),
+            ("Esc", "give up"),
+        ]
+    past = ("as_of", "as of" if state.ask.as_of_ms is None else "back to now")
     if state.view is View.TIMELINE:
         return _pairs(
-            ("open", "open"), ("earlier", "earlier"), ("later", "later"), ("swap", "list"), ("search", "search"),
-            ("guide", "keys"), ("quit", "back"),
+            ("open", "open"), ("swap", "list"), ("session_back", "session"), ("day_back", "day"), ("finer", "zoom"),
+            past, ("guide", "keys"), ("quit", "back"),
         )  # fmt: skip
     third = ("demo", "leave demo") if state.visiting else ("scope", "project")
     fourth = (
         ("refresh", "show new") if state.fresh else ("basket", "basket") if state.basket.entries else ("mark", "mark")
     )
+    if state.ask.as_of_ms is not None:
+        fourth = past
     last = ("back", "to the list") if place == PREVIEW else ("quit", "quit")
     return _pairs(
         ("open", "open"), ("search", "search"), ("filters", "filters"), ("swap", "timeline"), third, fourth,

@@ -16,7 +16,22 @@ GROUPS = (
         ),
     ),
     ("Move", (("down", "up"), ("page_down", "page_up"), ("top",), ("bottom",), ("pane", "pane_back"))),
-    ("Read", (("open",), ("swap",), ("earlier", "later"), ("next_hit", "last_hit"), ("jump",), ("go_back", "go_on"))),
+    (
+        "Go along time",
+        (
+            ("swap",),
+            ("earlier", "later"),
+            ("session_back", "session_on"),
+            ("day_back", "day_on"),
+            ("week_back", "week_on"),
+            ("midnight",),
+            ("finer", "coarser"),
+            ("gaps",),
+            ("braille",),
+            ("as_of",),
+        ),
+    ),
+    ("Read", (("open",), ("next_hit", "last_hit"), ("jump",), ("go_back", "go_on"))),
     (
         "Mark and copy",
         (

@@ -19,7 +19,7 @@ from tui.keymap.places import (
 
 ACTIONS = (
     Action("refresh", ("r",), (LIST, PREVIEW, RECORD), "refresh", "bring in what is new; after a failure, try again"),
-    Action("demo", ("d",), (LIST, PREVIEW), "demo", "the demo memory, while yours is empty, and back"),
+    Action("demo", ("M",), (LIST, PREVIEW), "demo", "the demo memory, while yours is empty, and back"),
     Action("pane", ("tab",), (BOX, LIST, PREVIEW), "pane", "next pane", at_once=True),
     Action("pane_back", ("shift+tab",), (BOX, LIST, PREVIEW), "pane", "the one before", at_once=True),
     Action("wider", ("plus", "equals_sign"), (LIST, PREVIEW), "preview", "a larger preview"),

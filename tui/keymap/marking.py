@@ -5,7 +5,7 @@ from tui.keymap.places import BASKET, LIST, PREVIEW, RECORD
 
 ACTIONS = (
     Action("mark", ("space",), (LIST, PREVIEW, RECORD), "mark", "mark the record for the basket, or unmark it"),
-    Action("span", ("v",), (LIST, PREVIEW), "range", "mark from here to there: v, go there, v again; Esc gives up"),
+    Action("span", ("v",), (LIST, PREVIEW), "range", "a range: go on, then v marks, Enter keeps only its time"),
     Action("last_mark", ("left_square_bracket",), (LIST, PREVIEW), "mark before", "to the mark before"),
     Action("next_mark", ("right_square_bracket",), (LIST, PREVIEW), "next mark", "to the next mark"),
     Action("basket", ("b",), (LIST, PREVIEW, RECORD), "basket", "what is marked, what it costs, against a budget"),

@@ -23,7 +23,7 @@ class SurveyScreen(DrawnScreen):
     def __init__(self, look: Look, state: ViewState) -> None:
         super().__init__(state)
         self.look = look
-        self.banner = Banner()
+        self.banner = Banner(look)
         self.status = StatusLine(look.glyphs)
 
     def above(self) -> Iterable[Widget]:

@@ -17,6 +17,7 @@ from tui.widgets.banner import Banner
 from tui.widgets.empty_note import EmptyNote
 from tui.widgets.header_line import HeaderLine
 from tui.widgets.histogram import Histogram
+from tui.widgets.lane_view import LaneView
 from tui.widgets.list_head import ListHead
 from tui.widgets.record_view import RecordView
 from tui.widgets.result_list import ResultList
@@ -41,7 +42,8 @@ class Workspace(DrawnScreen):
         self.header = HeaderLine(glyphs)
         self.search = SearchBar(glyphs, state.ask.text)
         self.histogram = Histogram(look)
-        self.banner = Banner()
+        self.lanes = LaneView(look)
+        self.banner = Banner(look)
         self.head = ListHead()
         self.hits = ResultList(look, state, id="hits")
         self.note = EmptyNote(glyphs)
@@ -54,6 +56,7 @@ class Workspace(DrawnScreen):
         yield self.search
         yield self.banner
         yield self.histogram
+        yield self.lanes
         with Container(id="body"):
             with Vertical(id="rows"):
                 yield self.head
@@ -67,7 +70,7 @@ class Workspace(DrawnScreen):
         state = self.state
         self.header.show(state)
         self.search.show(state)
-        self.histogram.show(state)
+        self._draw_strip()
         self._draw_place()
         self.set_class(self.note.needed, "-noted")
         for split in SPLITS:
@@ -75,6 +78,14 @@ class Workspace(DrawnScreen):
         self.hits.show(state)
         self._show_head()
         self.preview.show(state)
+
+    def _draw_strip(self) -> None:
+        """The set over time, or in the timeline the sessions side by side, where there is room for them."""
+        self.lanes.show(self.state)
+        laned = self.lanes.needed(self.size.width, self.size.height)
+        self.set_class(laned, "-laned")
+        if not laned:
+            self.histogram.show(self.state)
 
     def _draw_place(self) -> None:
         """What depends on where the focus is."""
@@ -85,6 +96,7 @@ class Workspace(DrawnScreen):
 
     def on_resize(self) -> None:
         """Other columns."""
+        self._draw_strip()
         self.call_after_refresh(self._show_head)
 
     def on_viewed(self) -> None:

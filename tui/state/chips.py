@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 FIELDS = ("type", "project", "concept", "file", "session", "is", "since", "until", "at")
 DATES = ("since", "until", "at")
+SPAN = ("since", "until")
 _PLURAL = {"types": "type", "projects": "project", "concepts": "concept", "files": "file", "sessions": "session",
            "kind": "is"}  # fmt: skip
 _NAMES = "|".join(sorted((*FIELDS, *_PLURAL), key=len, reverse=True))
@@ -88,9 +89,13 @@ def without(line: str, field: str) -> str:
 
 
 def shortened(line: str) -> str:
-    """The line without its last filter."""
+    """The line without its last filter; the two ends of a span are one."""
     there = chips(line)
-    return removed(line, there[-1]) if there else line
+    if not there:
+        return line
+    if there[-1].field in SPAN:
+        return _rid_of(line, SPAN)
+    return removed(line, there[-1])
 
 
 def _rid_of(line: str, fields: tuple[str, ...]) -> str:

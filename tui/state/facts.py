@@ -10,6 +10,7 @@ from tui.state.health import HealthFact
 from tui.state.model import Counts
 from tui.state.next_start import StartFact
 from tui.state.reading import ReadingFact
+from tui.state.scrub import ScrubFact
 from tui.state.session_tree import TreeFact
 from tui.state.sought import Sought
 from worker.contract.records import Record, RecordKey, RecordKind
@@ -135,12 +136,13 @@ class OpenFailed:
 
 @dataclass(frozen=True, slots=True)
 class Tracked:
-    """The timeline around a record, asked for with ``depth`` entries on each side."""
+    """The timeline around a record, asked for with ``depth`` entries on each side. landed: the cursor goes there."""
 
     anchor: RecordKey
     middle: RecordKey
     timeline: Timeline
     depth: int
+    landed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,10 +154,14 @@ class TrackFailed:
 
 @dataclass(frozen=True, slots=True)
 class Typed:
-    """The search box holds this now. final: its end is not being typed any more, though it looks unfinished."""
+    """The search box holds this now. final: its end is not being typed any more, though it looks unfinished.
+
+    as_of_ms: the moment the text looks from; None for now.
+    """
 
     text: str
     final: bool = False
+    as_of_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,5 +252,5 @@ Fact = (
     Starting | Connected | Failed | StreamOpen | StreamLost | Resync | News | Counted | Listed | Paged | ListFailed
     | StillWaiting | Faceted | Opened | OpenFailed | Tracked | TrackFailed | Typed | Scoped | Sorted | Ordered
     | Refreshed | Moved | Viewed | ListChosen | Said | Switched | FilterFact | BasketFact
-    | ReadingFact | Found | Split | SurveyFact
+    | ReadingFact | ScrubFact | Found | Split | SurveyFact
 )  # fmt: skip

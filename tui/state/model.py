@@ -11,6 +11,7 @@ from tui.state.filters import Choosing
 from tui.state.health import Healthing
 from tui.state.next_start import Preparing
 from tui.state.reading import Reading
+from tui.state.scrub import Scrub
 from tui.state.session_tree import Tree
 from worker.contract.records import Record, RecordKey, RecordKind
 from worker.contract.search import Entry, Facets, Order
@@ -46,6 +47,7 @@ class Ask:
     """What the list was asked for. project: None is all. kinds: () is all.
 
     final: the end of the text is meant as it stands. It is the same question, so that rows and cursor stay.
+    as_of_ms: the moment the text looks from, nothing after it; None for now.
     """
 
     text: str = ""
@@ -53,6 +55,7 @@ class Ask:
     kinds: tuple[RecordKind, ...] = ()
     order: Order = Order.RELEVANCE
     final: bool = field(default=False, compare=False)
+    as_of_ms: int | None = field(default=None, compare=False)
 
     @property
     def bare(self) -> bool:
@@ -189,6 +192,7 @@ class ViewState:
     choosing: Choosing = Choosing()
     basket: Basket = Basket()
     reading: Reading = Reading()
+    scrub: Scrub = Scrub()
     awaited: RecordKey | None = None
     split: int = 0
 

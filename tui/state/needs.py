@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from tui.state.model import PAGE, Ask, View, ViewState
 from worker.contract.records import RecordKey
-from worker.contract.search import Entry
+from worker.contract.search import Entry, Facets
 
 _AHEAD = 40
 """Rows loaded before and after those on the screen."""
@@ -48,6 +48,7 @@ class NeedTrack:
     anchor: RecordKey
     middle: RecordKey
     project: str | None
+    as_of_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,26 @@ class NeedRelated:
     entry: Entry
 
 
-Need = NeedRelated | NeedList | NeedPages | NeedRecord | NeedTrack | NeedOffer
+@dataclass(frozen=True, slots=True)
+class NeedStrip:
+    """The strip at its width, around a moment; None where the whole set is shown."""
+
+    seq: int
+    ask: Ask
+    width_ms: int
+    middle_ms: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class NeedLanes:
+    """The sessions around a moment."""
+
+    ask: Ask
+    width_ms: int
+    middle_ms: int
+
+
+Need = NeedStrip | NeedLanes | NeedRelated | NeedList | NeedPages | NeedRecord | NeedTrack | NeedOffer
 
 
 def needs(old: ViewState, new: ViewState) -> list[Need]:
@@ -88,16 +108,41 @@ def needs(old: ViewState, new: ViewState) -> list[Need]:
         wanted.append(NeedRelated(new.subject))
     track = new.track if new.view is View.TIMELINE else None
     if track is not None and new.entry is not None and answered:
-        wanted.append(NeedTrack(track.anchor, new.entry.key, new.ask.project))
+        wanted.append(NeedTrack(track.anchor, new.entry.key, new.ask.project, new.ask.as_of_ms))
     elif track is not None and new.entry is not None and (old.track is None or old.track.cursor != track.cursor):
         at_top = track.cursor < _EDGE and not track.at_start
         at_bottom = len(track.entries) - track.cursor <= _EDGE and not track.at_end
         if at_top or at_bottom:
-            wanted.append(NeedTrack(track.anchor, new.entry.key, new.ask.project))
+            wanted.append(NeedTrack(track.anchor, new.entry.key, new.ask.project, new.ask.as_of_ms))
+    wanted += _scrubbed(old, new)
     begun = new.choosing.open and not old.choosing.open
     if begun or (new.choosing.open and answered):
         wanted.append(NeedOffer(new.ask))
     return wanted
+
+
+def _scrubbed(old: ViewState, new: ViewState) -> list[Need]:
+    """What the strip and the lanes lack: another width, or the cursor is beyond what they show."""
+    if new.waiting or new.answered is None or new.entry is None:
+        return []
+    wanted: list[Need] = []
+    moment, scrub = new.entry.created_at_epoch, new.scrub
+    zoomed = old.scrub.width_ms != scrub.width_ms
+    moved = _key(old.entry) != _key(new.entry)
+    if zoomed or (moved and scrub.width_ms and new.facets is not None and not strip_covers(new.facets, moment)):
+        wanted.append(NeedStrip(new.seq, new.ask, scrub.width_ms, moment if scrub.width_ms else None))
+    opened = old.view is not new.view or (old.waiting and not new.waiting)
+    if new.view is View.TIMELINE and (
+        opened or old.scrub.lane_ms != scrub.lane_ms or (moved and not scrub.covers(moment))
+    ):
+        wanted.append(NeedLanes(new.ask, scrub.lane_ms, moment))
+    return wanted
+
+
+def strip_covers(facets: Facets, epoch_ms: int) -> bool:
+    """Whether the strip shows a moment."""
+    found = facets.buckets
+    return bool(found) and found[0].start_epoch_ms <= epoch_ms < found[-1].start_epoch_ms + facets.bucket_ms
 
 
 def _key(entry: Entry | None) -> RecordKey | None:

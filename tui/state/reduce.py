@@ -3,11 +3,11 @@
 from dataclasses import replace
 from typing import assert_never
 
-from tui.state import basket, costs, facts, filters, health, next_start, reading, session_tree, sought
+from tui.state import basket, costs, facts, filters, health, next_start, reading, scrub, session_tree, sought
 from tui.state.facts import Fact, SurveyFact
 from tui.state.model import PAGE, PAGES_KEPT, SPLITS, Ask, Link, Rows, Track, View, ViewState
 from worker.contract.records import RecordKey
-from worker.contract.search import Degraded, Entry
+from worker.contract.search import Degraded, Entry, Facets
 
 
 def reduce(state: ViewState, fact: Fact) -> ViewState:
@@ -25,6 +25,8 @@ def reduce(state: ViewState, fact: Fact) -> ViewState:
             return _looked(state, fact)
         case filters.ChoosingBegun() | filters.Offered() | filters.OfferFailed():
             return replace(state, choosing=filters.after(state.choosing, fact))
+        case scrub.Zoomed() | scrub.GapsTurned() | scrub.FineTurned() | scrub.Laned():
+            return replace(state, scrub=scrub.after(state.scrub, fact), notice="")
         case facts.Found(entry):
             return replace(state, held=entry if state.held is None else state.held, awaited=None)
         case facts.Split(by):
@@ -112,8 +114,8 @@ _Asked = facts.Typed | facts.Scoped | facts.Sorted | facts.Ordered | facts.Refre
 
 def _asked(state: ViewState, fact: _Asked) -> ViewState:
     match fact:
-        case facts.Typed(text, final):
-            ask = replace(state.ask, text=text, final=final)
+        case facts.Typed(text, final, as_of_ms):
+            ask = replace(state.ask, text=text, final=final, as_of_ms=as_of_ms)
             if final and ask == state.ask:
                 return state if state.ask.final else _again(replace(state, ask=ask))
         case facts.Scoped(project):
@@ -131,7 +133,7 @@ def _asked(state: ViewState, fact: _Asked) -> ViewState:
         return state
     return replace(
         state, ask=ask, seq=state.seq + 1, waiting=True, merging=False, slow=False, failed="", notice="",
-        view=View.LIST, fresh=0,
+        view=View.LIST, fresh=0, scrub=replace(state.scrub, lanes=None),
     )  # fmt: skip
 
 
@@ -155,9 +157,16 @@ def _answered(
         case facts.StillWaiting():
             return replace(state, slow=state.waiting and not state.merging)
         case facts.Faceted(facets=facets):
-            return replace(state, facets=facets)
+            return _faceted(state, facets)
         case _:
             assert_never(fact)
+
+
+def _faceted(state: ViewState, facets: Facets) -> ViewState:
+    if state.scrub.width_ms not in (0, facets.bucket_ms):
+        return state  # of a level that was left meanwhile
+    scrubbed = state.scrub if state.scrub.width_ms else replace(state.scrub, auto_ms=facets.bucket_ms)
+    return replace(state, facets=facets, scrub=scrubbed)
 
 
 def _listed(state: ViewState, fact: facts.Listed, rows: Rows) -> ViewState:
@@ -201,7 +210,8 @@ def _looked(state: ViewState, fact: facts.Opened | facts.OpenFailed | facts.Trac
 
 def _tracked(state: ViewState, fact: facts.Tracked) -> ViewState:
     entries = fact.timeline.entries
-    standing = state.entry.key if state.view is View.TIMELINE and state.entry else fact.middle
+    stays = state.view is View.TIMELINE and not fact.landed
+    standing = state.entry.key if stays and state.entry else fact.middle
     middle = _index(entries, fact.middle)
     if middle is None:
         return replace(state, notice=f"{fact.middle} has no timeline")

@@ -4,23 +4,29 @@ from typing import ClassVar
 
 from tui.cells import words
 from tui.cells.fit import wrap
-from tui.state.model import ViewState
+from tui.cells.look import Look, full
+from tui.state.model import Link, ViewState
 from tui.widgets.paint import Line, components
 
 
 class Banner(Line):
-    """The worker is away, or a search failed."""
+    """The worker is away, a search failed, or it is the past that is looked at."""
 
     PREFIX = "banner"
-    COMPONENT_CLASSES: ClassVar[set[str]] = components("banner")
+    COMPONENT_CLASSES: ClassVar[set[str]] = components("banner", "past")
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
+    def __init__(self, look: Look, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
         super().__init__(id=id)
+        self._look = look
         self._text = ""
+        self._role = "text"
 
     def show(self, state: ViewState, *, typing: bool = False) -> None:
         """Show this state's trouble."""
-        self._text = words.banner(state, typing=typing)
+        self._text, self._role = words.banner(state, typing=typing), "text"
+        trouble = state.failed or state.link in (Link.FAILED, Link.LOST)
+        if not trouble and state.ask.as_of_ms is not None:
+            self._text, self._role = words.as_of(full(self._look, state.ask.as_of_ms)), "past"
         self.display = bool(self._text)
         self._update()
 
@@ -32,4 +38,4 @@ class Banner(Line):
         lines = list(wrap(self._text, max(self.size.width, 20)))[:3] if self._text else []
         if self.styles.height is None or self.styles.height.value != max(len(lines), 1):
             self.styles.height = max(len(lines), 1)
-        self.draw([[("text", line)] for line in lines])
+        self.draw([[(self._role, line)] for line in lines])

@@ -44,7 +44,7 @@ class HeaderLine(Line):
         right: list[Piece] = meter.badge(state.basket, glyphs, roomy=room >= 70)
         if state.queued and room >= 70:
             right.append(("quiet", f"{state.queued} being understood   "))
-        if state.fresh:
+        if state.fresh and state.ask.as_of_ms is None:
             right.append(("new", f"{glyphs.new} {state.fresh} new"))
             right.append(("text", "   "))
         right.append(words.link(state, glyphs))

@@ -2,22 +2,29 @@
 
 from typing import ClassVar
 
-from tui.cells import bars
+from tui.cells import bars, look
 from tui.cells.look import Look
+from tui.cells.marks import ROLES
+from tui.cells.strip import Fit, Shape, shape
 from tui.state.model import ViewState
+from tui.state.scrub import level
 from tui.widgets.paint import Line, Piece, components
 
 
 class Histogram(Line):
-    """Bars, and the axis under them. The mark follows the preview, so that moving costs no bytes."""
+    """Bars with the days above them and the playhead below; in one line, just bars. It stands where the cursor does."""
 
     PREFIX = "histogram"
-    COMPONENT_CLASSES: ClassVar[set[str]] = components("histogram", "bar", "mark", "axis", "here", "quiet")
+    COMPONENT_CLASSES: ClassVar[set[str]] = components(
+        "histogram", "bar", "fold", "axis", "here", "mark", "brush", *ROLES
+    )
 
-    def __init__(self, look: Look, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
+    def __init__(self, looks: Look, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
         super().__init__(id=id)
-        self._look = look
+        self._look = looks
         self._state = ViewState()
+        self._shape: tuple[tuple[object, ...], Shape | None] = ((), None)
+        self._keep: int | None = None
 
     def show(self, state: ViewState) -> None:
         """Show this state's set."""
@@ -29,19 +36,55 @@ class Histogram(Line):
         self._update()
 
     def _update(self) -> None:
-        facets, room = self._state.facets, self.size.width
-        shape = bars.strip(facets, room) if facets is not None else None
-        if shape is None:
+        state, room, tall = self._state, self.size.width, self.size.height
+        entry = state.entry
+        here_ms = entry.created_at_epoch if entry is not None else None
+        shown = self._shaped(room if tall > 1 else bars.single_room(room), here_ms)
+        if shown is None:
             self.draw([])
             return
-        record = self._state.shown
-        here_ms = record.created_at_epoch if record is not None else None
-        here = shape.cell(here_ms) if here_ms is not None else None
-        tall = max(1, self.size.height - 1)
-        lines: list[list[Piece]] = []
-        for text in bars.rows(shape, self._look.glyphs.bars, tall):
-            if here is None:
-                lines.append([("bar", text)])
-            else:
-                lines.append([("bar", text[:here]), ("mark", text[here]), ("bar", text[here + 1 :])])
-        self.draw([*lines, bars.axis(shape, room, self._look, here_ms)])
+        self._keep = shown.cell(here_ms) if here_ms is not None else None
+        if tall == 1:
+            self.draw([bars.single(shown, self._look, here_ms, fine=state.scrub.fine)])
+            return
+        note = f"{level(shown.bucket_ms)} {look.zone_name(self._look, shown.slots[-1].start_ms)}"
+        lines: list[list[Piece]] = [bars.labels(shown, room, self._look, note)] if tall > 2 else []
+        lines += bars.bars(shown, self._look, max(1, tall - 2), fine=state.scrub.fine)
+        lines.append(
+            bars.below(
+                shown,
+                room,
+                self._look,
+                here_ms=here_ms,
+                brush_ms=brushed(state),
+                marks_ms=[marked.created_at_epoch for marked in state.basket.entries],
+            )  # fmt: skip
+        )
+        self.draw(lines)
+
+    def _shaped(self, room: int, here_ms: int | None) -> Shape | None:
+        """The strip, laid out anew only when it is another one, or the cursor leaves it: it does not slide along."""
+        facets, scrub = self._state.facets, self._state.scrub
+        if facets is None:
+            return None
+        known, shown = self._shape
+        # By identity: comparing hundreds of buckets with each key would be felt.
+        made_of = (id(facets), room, scrub.folded, scrub.fine, bool(scrub.width_ms))
+        outside = shown is not None and here_ms is not None and shown.slot(here_ms) is None
+        if known == made_of and not (outside and scrub.width_ms):
+            return shown
+        keep = self._keep if known != made_of else None
+        fit = Fit(
+            room, per=1 + scrub.fine, folded=scrub.folded, gap=self._look.glyphs.gap, window=bool(scrub.width_ms),
+            keep=keep,
+        )  # fmt: skip
+        shown = shape(facets.buckets, facets.bucket_ms, fit, here_ms)
+        self._shape = (made_of, shown)
+        return shown
+
+
+def brushed(state: ViewState) -> tuple[int, int] | None:
+    """The moments between which a range was begun; None where there is none."""
+    rows = state.span
+    ends = [entry for row in (rows[0], rows[-1]) if (entry := state.at(row)) is not None] if rows else []
+    return (ends[0].created_at_epoch, ends[1].created_at_epoch) if len(ends) == 2 else None

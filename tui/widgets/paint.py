@@ -13,6 +13,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual import events
 from textual.binding import Binding, BindingsMap, BindingType
+from textual.geometry import Region
 from textual.strip import Strip
 from textual.widget import Widget
 
@@ -116,14 +117,34 @@ class Line(Painter):
 
     def draw(self, lines: list[list[Piece]]) -> None:
         """Show these lines."""
-        if lines == self._lines:
+        before, self._lines = self._lines, lines
+        if before == lines:
             return
-        self._lines = lines
-        self.refresh()
+        if len(before) != len(lines):
+            self.refresh()
+            return
+        changed = [
+            Region(start, y, stop - start, 1)
+            for y, (old, new) in enumerate(zip(before, lines, strict=True))
+            if old != new
+            for start, stop in [_changed(old, new, self.size.width)]
+        ]
+        self.refresh(*changed)
 
     def render_line(self, y: int) -> Strip:
         """One line of the content."""
         return self.paint(self._lines[y] if y < len(self._lines) else (), self.size.width)
+
+
+def _changed(old: Sequence[Piece], new: Sequence[Piece], room: int) -> tuple[int, int]:
+    """The first cell in which lines differ, and that after the last one; of lines with wide characters, all."""
+    cells = [[(role, char) for role, text in line for char in text] for line in (old, new)]
+    if any(not text.isprintable() or width(text) != len(text) for line in (old, new) for _, text in line):
+        return 0, room
+    for line in cells:
+        line += [("text", " ")] * (room - len(line))
+    differing = [at for at, (one, other) in enumerate(zip(*cells, strict=False)) if one != other]
+    return (differing[0], differing[-1] + 1) if differing else (0, room)
 
 
 def between(left: Sequence[Piece], right: Sequence[Piece], room: int) -> list[Piece]:

@@ -6,12 +6,11 @@ import msgspec
 import pytest
 
 from tests.tui.memory import DAY_MS, MINUTE_MS, NOW_MS, entry_of, observation, prompt, summary
-from tui.cells import bars, look, page, row
+from tui.cells import look, page, row
 from tui.cells.fit import width
 from tui.cells.glyphs import ASCII, UNICODE
 from tui.cells.look import Look
 from tui.cells.marks import compact, mark, read_badge, work_badge, worth
-from worker.contract.search import Bucket, Facets
 
 LOOK = Look(UNICODE, lambda: NOW_MS, dt.UTC)
 PLAIN = Look(ASCII, lambda: NOW_MS, dt.UTC)
@@ -88,50 +87,6 @@ def test_matches_are_marked(typed: str, title: str, marked: list[str]) -> None:
     words = row.pattern(typed)
     line = row.pieces(entry_of(observation(1, title)), row.columns(80), LOOK, words)
     assert [text for role, text in line if role == "match"] == marked
-
-
-def _facets(times: list[int], bucket_ms: int) -> Facets:
-    counts = {time // bucket_ms: 0 for time in times}
-    for time in times:
-        counts[time // bucket_ms] += 1
-    buckets = tuple(Bucket(number * bucket_ms, count) for number, count in sorted(counts.items()))
-    return Facets(total=len(times), kinds=(), types=(), projects=(), buckets=buckets, bucket_ms=bucket_ms,
-                  first_epoch_ms=min(times), last_epoch_ms=max(times))  # fmt: skip
-
-
-@pytest.mark.parametrize("room", [8, 20, 48, 76, 118])
-@pytest.mark.parametrize("days", [0, 1, 5, 30, 75, 400])
-@pytest.mark.parametrize("looks", [LOOK, PLAIN])
-def test_strip_fits_and_no_label_is_cut(room: int, days: int, looks: Look) -> None:
-    times = [NOW_MS - day * DAY_MS for day in range(0, days + 1, 1 + days // 20)]
-    shape = bars.strip(_facets(times, DAY_MS), room)
-    assert shape is not None
-    for tall in (1, 2):
-        lines = bars.rows(shape, looks.glyphs.bars, tall)
-        assert all(width(line) <= room for line in lines)
-        assert any(char in looks.glyphs.bars for char in lines[-1])
-    for here in (None, times[0], times[-1]):
-        axis = bars.axis(shape, room, looks, here)
-        assert sum(width(text) for _, text in axis) <= room
-        labels = [text for role, text in axis if role == "here" or text.strip()]
-        assert all(not label.endswith(looks.glyphs.ellipsis) for label in labels)
-        if here is not None:
-            assert any(looks.glyphs.here in text for role, text in axis if role == "here")
-
-
-def test_strip_keeps_every_record_in_sight() -> None:
-    """One record among thousands still shows."""
-    times = [NOW_MS] * 5000 + [NOW_MS - 50 * DAY_MS]
-    shape = bars.strip(_facets(times, DAY_MS), 76)
-    assert shape is not None
-    assert bars.rows(shape, UNICODE.bars, 1)[0].startswith("▁")
-    assert shape.cell(NOW_MS - 50 * DAY_MS) == 0
-
-
-def test_no_set_no_strip() -> None:
-    empty = Facets(total=0, kinds=(), types=(), projects=(), buckets=(), bucket_ms=0,
-                   first_epoch_ms=None, last_epoch_ms=None)  # fmt: skip
-    assert bars.strip(empty, 80) is None
 
 
 @pytest.mark.parametrize("room", [10, 40, 80, 200])

@@ -11,6 +11,6 @@ from tui.state.model import Counts, ViewState
 @pytest.mark.parametrize(("visiting", "offered"), [(True, True), (False, False)])
 def test_only_a_demo_that_can_be_left_offers_it(visiting: bool, offered: bool) -> None:
     state = ViewState(demo=True, visiting=visiting)
-    assert (("d", "leave demo") in footer.footer(places.LIST, state)) is offered
+    assert (("M", "leave demo") in footer.footer(places.LIST, state)) is offered
     empty = replace(state, counts=Counts(0, 0, 0))
-    assert any(key == "d" for key, _ in footer.footer(places.LIST, empty)) is offered
+    assert any(key == "M" for key, _ in footer.footer(places.LIST, empty)) is offered

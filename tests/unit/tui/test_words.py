@@ -75,7 +75,7 @@ def test_every_empty_list_says_why_and_what_helps() -> None:
     assert "s  searches all projects" in _note(narrowed)
     first = ViewState(place="/memory/claude-mem.db", counts=Counts(0, 0, 0))
     assert "/memory/claude-mem.db" in _note(first)
-    assert "d  opens a demo memory" in _note(first)
+    assert "M  opens a demo memory" in _note(first)
     assert "Starting the worker" in _note(ViewState())
     assert "r  tries again" in _note(replace(ViewState(), link=Link.FAILED))
     assert _note(SHOWN) == ""

@@ -1,0 +1,21 @@
+"""Pure: Along time, with the strip above the list."""
+
+from tui.keymap.action import Action
+from tui.keymap.places import LIST, PREVIEW
+
+_HERE = (LIST, PREVIEW)
+
+ACTIONS = (
+    Action("session_back", ("H",), _HERE, "session", "to where a session begins, back in time"),
+    Action("session_on", ("L",), _HERE, "session", "on in time"),
+    Action("day_back", ("d",), _HERE, "day", "a day back in time"),
+    Action("day_on", ("D",), _HERE, "day", "a day on"),
+    Action("week_back", ("w",), _HERE, "week", "a week back"),
+    Action("week_on", ("W",), _HERE, "week", "a week on"),
+    Action("midnight", ("0",), _HERE, "midnight", "to the beginning of this day"),
+    Action("finer", ("z",), _HERE, "zoom", "the strip finer, about the cursor: a week, a day, ... 5 minutes"),
+    Action("coarser", ("Z",), _HERE, "zoom out", "wider again, up to all of it"),
+    Action("gaps", ("C",), _HERE, "quiet times", "leave quiet times out of the strip, or show them"),
+    Action("braille", ("B",), _HERE, "finer bars", "two bars in a cell, or one"),
+    Action("as_of", ("a",), _HERE, "as of", "look from here: nothing after this is shown; again for now"),
+)
