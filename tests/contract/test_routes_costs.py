@@ -7,6 +7,8 @@ from zoneinfo import ZoneInfo
 from tests.contract.edge import Edge
 from tests.factories import DAY, HOUR, NOON, make_batch, observation_row, prompt_row, session_row, summary_row
 from worker.contract.transfer import ImportBatch
+from worker.store import spend
+from worker.store.tables import Connection
 
 SUMMED = ("records", "read_tokens", "work_tokens", "recalled", "read_back", "read_back_tokens", "never")
 
@@ -132,3 +134,27 @@ async def test_of_one_session_alone(edge: Edge) -> None:
     assert [line["session"] for line in found["sessions"]] == ["m-1"]
     assert (await costs(edge, session="m-1", project="mall"))["total"]["records"] == 0
     assert (await costs(edge, session="nobody"))["total"]["records"] == 0
+
+
+async def test_what_the_observer_paid_is_told_apart(edge: Edge) -> None:
+    await edge.fill(memory())
+    assert (await costs(edge))["observer"] == {
+        "total": {"value": "", "calls": 0, "tokens": 0}, "today_tokens": 0, "days": [], "projects": [], "models": [],
+    }  # fmt: skip
+    now = edge.services.now_ms()
+
+    def paid(connection: Connection) -> None:
+        spend.add(connection, spend.Call("shop", 1, "haiku", 100), now)
+        spend.add(connection, spend.Call("shop", 1, "haiku", 50), now)
+        spend.add(connection, spend.Call("mall", 2, "flash", 7), now - DAY)
+
+    await edge.store.write(paid)
+    found = (await costs(edge))["observer"]
+    assert (found["total"]["calls"], found["total"]["tokens"], found["today_tokens"]) == (3, 157, 150)
+    assert [(line["value"], line["calls"], line["tokens"]) for line in found["projects"]] == [
+        ("shop", 2, 150),
+        ("mall", 1, 7),
+    ]
+    assert [line["tokens"] for line in found["days"]] == [150, 7]
+    assert [line["value"] for line in (await costs(edge, project="mall"))["observer"]["models"]] == ["flash"]
+    assert (await costs(edge, session="m-1"))["observer"]["total"]["tokens"] == 150

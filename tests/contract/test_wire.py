@@ -151,7 +151,8 @@ GOLDEN: list[tuple[Any, str]] = [
         '{"total":' + SUMS + ',"saved_tokens":6,"saved_percent":75,"back_saved_tokens":0,"projects":[{"value":"shop",'
         '"spent":' + SUMS + ',"start_epoch_ms":null}],"types":[],"days":[],"sessions":[{"session":"m-1","spent":' + SUMS
         + ',"id":1,"title":"","project":"","last_epoch_ms":0}],"session_count":0,"first_epoch_ms":null,'
-        '"last_epoch_ms":null,"counting_since_epoch_ms":null}',
+        '"last_epoch_ms":null,"counting_since_epoch_ms":null,'
+        '"observer":{"total":{"value":"","calls":0,"tokens":0},"today_tokens":0,"days":[],"projects":[],"models":[]}}',
     ),
     (
         Overview(

@@ -61,13 +61,36 @@ class SessionCost(msgspec.Struct, frozen=True, kw_only=True):
     last_epoch_ms: int = 0
 
 
+class Paid(msgspec.Struct, frozen=True, kw_only=True):
+    """What models were paid for the observer's questions: of one day (in UTC), project or model, or in all."""
+
+    value: str = ""
+    calls: int = 0
+    tokens: int = 0
+
+
+class ObserverCosts(msgspec.Struct, frozen=True, kw_only=True):
+    """What the observer spent on making the records, as providers count it; nothing where no model is asked.
+
+    today_tokens: of this day in UTC, which a budget of the day is about. days: the latest first; projects, models: the
+    most first; two hundred of each at most.
+    """
+
+    total: Paid = Paid()
+    today_tokens: int = 0
+    days: tuple[Paid, ...] = ()
+    projects: tuple[Paid, ...] = ()
+    models: tuple[Paid, ...] = ()
+
+
 class Costs(msgspec.Struct, frozen=True, kw_only=True):
     """``/api/costs``. projects, types: most work first, two hundred at most; days: the latest first; sessions: most
     work first.
 
     saved_tokens, saved_percent: as the session-start block tells them, if all were read once: work less reading.
     back_saved_tokens: the same of what was really read back. counting_since_epoch_ms: when the first recall was
-    counted; what happened before that, nobody knows.
+    counted; what happened before that, nobody knows. observer: what was paid for making records, of the project or the
+    session that is asked for, at any time.
     """
 
     total: Spent
@@ -82,3 +105,4 @@ class Costs(msgspec.Struct, frozen=True, kw_only=True):
     first_epoch_ms: int | None = None
     last_epoch_ms: int | None = None
     counting_since_epoch_ms: int | None = None
+    observer: ObserverCosts = ObserverCosts()

@@ -3,12 +3,12 @@
 import datetime as dt
 from bisect import bisect_right
 
-from worker.contract.costs import CostLine, CostQuery, Costs, SessionCost
+from worker.contract.costs import CostLine, CostQuery, Costs, ObserverCosts, Paid, SessionCost
 from worker.contract.query import Parsed
 from worker.contract.search import SearchQuery
 from worker.contract.when import at_ms
 from worker.search import buckets, economics
-from worker.store import costs, filters, recalls, session_list
+from worker.store import costs, filters, recalls, session_list, spend
 from worker.store.filters import Condition
 from worker.store.tables import Connection
 
@@ -16,7 +16,7 @@ _MOST_LINES = 200
 _DAY_MS = 86_400_000
 
 
-def answer(connection: Connection, asked: CostQuery, zone: dt.tzinfo | None = None) -> Costs:
+def answer(connection: Connection, asked: CostQuery, now_epoch_ms: int, zone: dt.tzinfo | None = None) -> Costs:
     """The costs of the records that are asked for. zone: of days, by default this machine's."""
     where = filters.condition(
         SearchQuery(
@@ -56,7 +56,22 @@ def answer(connection: Connection, asked: CostQuery, zone: dt.tzinfo | None = No
         first_epoch_ms=first,
         last_epoch_ms=last,
         counting_since_epoch_ms=recalls.since(connection),
+        observer=_observer(connection, spend.Whose(asked.project, asked.session), now_epoch_ms),
     )
+
+
+def _observer(connection: Connection, whose: spend.Whose, now_epoch_ms: int) -> ObserverCosts:
+    days, projects, models = (
+        tuple(_paid(line) for line in spend.by(connection, column, whose, _MOST_LINES))
+        for column in ("day", "project", "model")
+    )
+    today = next((line.tokens for line in days if line.value == spend.day_of(now_epoch_ms)), 0)
+    total = _paid(spend.total(connection, whose))
+    return ObserverCosts(total=total, today_tokens=today, days=days, projects=projects, models=models)
+
+
+def _paid(line: spend.Line) -> Paid:
+    return Paid(value=line.value, calls=line.calls, tokens=line.tokens)
 
 
 def _days(

@@ -60,15 +60,46 @@ def of_session(connection: sqlite3.Connection, session_db_id: int) -> int:
     return int(found.fetchone()[0] or 0)
 
 
-def by(connection: sqlite3.Connection, column: str, most: int = 200) -> tuple[Line, ...]:
+@dataclass(frozen=True, slots=True)
+class Whose:
+    """Of which project, or of which session by its memory id; of all without."""
+
+    project: str | None = None
+    session: str | None = None
+
+
+def by(connection: sqlite3.Connection, column: str, whose: Whose | None = None, most: int = 200) -> tuple[Line, ...]:
     """Sums for each value of `day` (the latest first), `project` or `model` (the most first)."""
     if column not in ("day", "project", "model"):
         raise ValueError(column)
     order = "day DESC" if column == "day" else f"sum(tokens) DESC, {column}"
+    where, values = _where(whose or Whose())
     found = connection.execute(
-        f"SELECT {column}, sum(calls), sum(tokens) FROM py_spend GROUP BY {column} ORDER BY {order} LIMIT ?", (most,)
+        f"""SELECT {column}, sum(calls), sum(tokens) FROM py_spend WHERE {where}
+            GROUP BY {column} ORDER BY {order} LIMIT ?""",
+        (*values, most),
     )
     return tuple(Line(str(value), int(calls), int(tokens)) for value, calls, tokens in found)
+
+
+def total(connection: sqlite3.Connection, whose: Whose) -> Line:
+    """All of it."""
+    where, values = _where(whose)
+    calls, tokens = connection.execute(
+        f"SELECT coalesce(sum(calls), 0), coalesce(sum(tokens), 0) FROM py_spend WHERE {where}", values
+    ).fetchone()
+    return Line("", int(calls), int(tokens))
+
+
+def _where(whose: Whose) -> tuple[str, list[str]]:
+    parts, values = ["1"], []
+    if whose.project:
+        parts.append("project = ?")
+        values.append(whose.project)
+    if whose.session:
+        parts.append("session_db_id IN (SELECT id FROM sdk_sessions WHERE memory_session_id = ?)")
+        values.append(whose.session)
+    return " AND ".join(parts), values
 
 
 def day_of(epoch_ms: int) -> str:

@@ -31,7 +31,10 @@ def routes(services: Services) -> list[Endpoint]:
             sessions=_SESSIONS.of(query),
             days=_DAYS.of(query),
         )
-        return respond(await services.store.read(lambda connection: costs.answer(connection, asked, services.zone)))
+        now = services.now_ms()
+        return respond(
+            await services.store.read(lambda connection: costs.answer(connection, asked, now, services.zone))
+        )
 
     return [
         Endpoint(
