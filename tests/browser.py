@@ -1,6 +1,6 @@
 """A real browser without a window: Chromium, told what to do over a pipe (its DevTools protocol), so no port is taken.
 
-Tests that want one take the fixture of ``tests.viewer.conftest``, which skips where no Chromium is on the path.
+Where ``program`` finds none, a test that wants one is to be skipped.
 """
 
 import base64
