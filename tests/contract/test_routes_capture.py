@@ -10,8 +10,9 @@ import pytest
 
 from tests.contract.edge import Edge, served
 from tests.factories import HOUR, MINUTE, NOON
-from worker.capture.gate import MARKER, Rules
+from worker.capture.gate import Rules
 from worker.contract.capture import Accepted, ToolUsed
+from worker.contract.project_name import MARKER
 from worker.store import pending
 
 INIT, TOOL = "/api/sessions/init", "/api/sessions/observations"

@@ -21,6 +21,7 @@ import pytest
 from tests.processes import free_port
 from worker.contract.capture import Event, PromptSubmitted, SessionEnded, ToolUsed, TurnEnded
 from worker.contract.known_settings import DEFAULTS
+from worker.contract.project_name import MARKER
 
 CANARY = "canary-7f3a"
 EVENTS = ("context", "session-init", "observation", "file-context", "summarize", "session-end")
@@ -346,6 +347,7 @@ def test_short_files_and_newer_ones_come_with_nothing(agent: Agent, worker: Fake
         {"CLAUDE_MEM_INTERNAL": "1"},
         {"CLAUDE_MEM_EXCLUDED_PROJECTS": "~/no, ~/sh*"},
         {"CLAUDE_MEM_EXCLUDED_PROJECTS": "shop"},
+        {},
         {"CLAUDE_PROJECT_DIR": "{home}/.claude-mem/observer-sessions/x"},
     ],
 )
@@ -354,6 +356,8 @@ def test_of_a_folder_to_be_left_alone_nothing_is_kept_and_nothing_is_given(
 ) -> None:
     """R144, R176."""
     agent.environ = {key: value.format(home=agent.home) for key, value in environ.items()}
+    if not environ:
+        (agent.home / MARKER).touch()
     (agent.work / "a.py").write_text("x" * 2000)
     more = {"prompt": "p", "tool_name": "Read", "tool_input": {"file_path": str(agent.work / "a.py")}}
     for event in EVENTS:

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from worker.contract.exclusion import excluded
 from worker.contract.project_name import TEMP
 
-MARKER = ".claude-mem-off"
-"""A file of this name in a folder: nothing that happens in it, or below it, is kept."""
 EXCLUDED = "project_excluded"
 OWN_SESSION = "own_session"
 TOOL_EXCLUDED = "tool_excluded"
@@ -37,7 +35,7 @@ class Rules:
 def of_folder(rules: Rules, forms: tuple[str, ...], names: tuple[str, ...], *, marked: bool) -> str | None:
     """Why nothing of a folder is taken, or None.
 
-    forms: how the folder may be written. names: of its project. marked: there is a ``MARKER``.
+    forms: how the folder may be written. names: of its project. marked: somebody wants nothing of it kept.
     """
     if OBSERVERS in names or any(_is_in(form, rules.data_dir) for form in forms):
         return OWN_SESSION

@@ -25,7 +25,7 @@ from worker.contract.exclusion import excluded
 from worker.contract.hook_settings import HookSettings, environment
 from worker.contract.plain_http import Refused, query
 from worker.contract.privacy import NAMES, is_protocol_only
-from worker.contract.project_name import project_of
+from worker.contract.project_name import is_marked, project_of
 
 _USAGE = "usage: claude-mem hook AGENT EVENT  (called by the agent, which `claude-mem install` tells to)"
 _HASTY = (events.PROMPT, events.FILE, events.END)
@@ -109,11 +109,11 @@ class _Event:
         return Reply()
 
     def _is_to_be_left_alone(self) -> bool:
-        """Whether nothing may be kept of this folder or given to it: it is excluded, or our own (R176)."""
+        """Whether nothing may be kept of this folder or given to it: it is excluded or marked, or our own (R176)."""
         cwd, where = self._said.cwd, self._settings
         if not cwd:
             return True
-        if _is_within(cwd, where.data_dir):
+        if _is_within(cwd, where.data_dir) or is_marked(cwd):
             return True
         return bool(where.excluded) and excluded(where.excluded, cwd, home=where.home, names=self._projects())
 

@@ -8,6 +8,8 @@ import os
 from typing import NamedTuple
 
 NOWHERE = "unknown-project"
+MARKER = ".claude-mem-off"
+"""A file of this name in a folder: nothing that happens in it, or below it, is kept, and nothing is given to it."""
 TEMP = ("/tmp", "/var/tmp", "/private/tmp", "/private/var/tmp", "/private/var/folders", "/var/folders", "/dev/shm")
 """Folders for temporary things, wherever a system puts them."""
 _MOST_CHARS = 4_096
@@ -63,6 +65,16 @@ def _real(cwd: str) -> str:
         return os.path.realpath(cwd) if os.path.isabs(cwd) else ""
     except (OSError, ValueError):
         return ""
+
+
+def is_marked(cwd: str) -> bool:
+    """Whether somebody put a ``MARKER`` into a folder or into one above it, of a repository or not."""
+    if not os.path.isabs(cwd):
+        return False
+    try:
+        return any(os.path.lexists(os.path.join(folder, MARKER)) for folder in parents_of(cwd))
+    except ValueError:
+        return False
 
 
 def _is_in(folder: str, other: str) -> bool:
