@@ -34,6 +34,7 @@ class Scripted:
     at_once: int = 0
     most_at_once: int = 0
     closed: bool = False
+    tokens: int = 101
 
     async def complete(self, prompt: Prompt) -> Completion:
         self.asked.append(prompt)
@@ -47,7 +48,7 @@ class Scripted:
             await asyncio.sleep(0)
             if isinstance(answer, ProviderFailed):
                 raise answer
-            return Completion(answer, 101, "m-1")
+            return Completion(answer, self.tokens, "m-1")
         finally:
             self.at_once -= 1
 
@@ -264,6 +265,41 @@ async def test_another_provider_goes_on_at_once(stage: Stage) -> None:
         stage.captured.set()
         await eventually(stage.is_empty)
     assert [row["title"] for row in await stage.rows()] == ["other"]
+
+
+async def test_a_change_of_provider_waits_for_nobody_but_those_who_are_asked(stage: Stage) -> None:
+    """Two busy sessions do not keep the former one in office."""
+    first, second = asyncio.Event(), asyncio.Event()
+    former = asks(stage, first, second, OBSERVATION.format("former"), events=1)
+    await stage.queue(*(tool(number, session) for number in range(3) for session in (1, 2)))
+    async with stage.running():
+        await eventually(lambda: len(former.asked) == 2)
+        latter = asks(stage, OBSERVATION.format("latter"), events=1)
+        stage.observing = replace(stage.observing, asking=Asking(provider="gemini", model="g"))
+        first.set()
+        await eventually(lambda: former.at_once == 1)
+        second.set()
+        await eventually(stage.is_empty)
+    assert (len(former.asked), len(latter.asked), former.closed) == (2, 4, True)
+
+
+async def test_a_server_that_does_not_count_is_counted(stage: Stage) -> None:
+    provider = asks(stage, OBSERVATION.format("x"))
+    provider.tokens = 0
+    await stage.queue(tool(1))
+    await stage.done()
+    spent = await stage.store.read(lambda c: spend.of_session(c, 1))
+    assert spent > len(provider.asked[0].user) // 4 and (await stage.rows())[0]["discovery_tokens"] == spent
+
+
+async def test_sixty_times_the_same_from_a_model_is_one_row(stage: Stage) -> None:
+    """R166."""
+    provider = asks(stage, *(OBSERVATION.format(f"Ran tests, all {number} pass") for number in range(6)), events=1)
+    read: dict[str, Any] = {"tool_name": "Read", "tool_input": '{"file_path":"/a"}'}
+    await stage.queue(*(tool(number, **read) for number in range(6)))
+    await stage.done()
+    assert len(provider.asked) == 6
+    assert [row["title"] for row in await stage.rows()] == ["Ran tests, all 0 pass"]
 
 
 async def test_what_no_model_can_answer_is_told_by_rules_in_the_end(stage: Stage) -> None:

@@ -1,7 +1,7 @@
 """What memory costs and gives back, in tokens. Figures are estimates: see ``tokens``.
 
-What one answer of a model cost stands on each record that came of it, so work is counted more than once where several
-did.
+Of records that the original made, what one answer of a model cost stands on each that came of it, so work is counted
+more than once where several did; of ours it is shared out.
 """
 
 import msgspec

@@ -69,7 +69,9 @@ class Claude:
             complaint = said or (out + b"\n" + err).decode("utf-8", "replace")
             kind = telling.of_words(complaint) or Failure.TRANSIENT
             raise self._failed(kind, f"ended with {code}: {telling.sentence(kind)}", tokens)
-        return Completion(said, tokens, self._asking.model)
+        used = wire.at(answer, "modelUsage")
+        model = next(iter(used)) if isinstance(used, dict) and len(used) == 1 else self._asking.model
+        return Completion(said, tokens, model)
 
     def _failed(self, kind: Failure, told: str, tokens: int = 0) -> ProviderFailed:
         return ProviderFailed(kind, f"claude {told}", tokens=tokens, model=self._asking.model)

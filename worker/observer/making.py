@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from worker.contract.tokens import estimate_tokens
 from worker.llm import telling
 from worker.llm.provider import Completion, Failure, Prompt, Provider, ProviderFailed
 from worker.observer import acts, events, local, parse, prompts, wrapup
@@ -72,7 +73,7 @@ async def by_model(part: Part, provider: Provider, *, shrink: int = 0) -> Made:
     ends = part.items[0].kind is Kind.SUMMARY
     opened = () if ends else await asyncio.to_thread(lambda: tuple(events.event(item) for item in part.items))
     asked = _question(part, opened, shrink)
-    completion = await provider.complete(asked)
+    completion = _counted(asked, await provider.complete(asked))
     found = _answer(completion)
     if ends and found.summary is None and not found.skipped:
         raise _bad(completion, "the model wrote no summary")
@@ -109,6 +110,13 @@ def _question(part: Part, opened: Sequence[Event], shrink: int) -> Prompt:
         last = part.items[0].last_assistant_message or ""
         return prompts.of_turn(part.request, last[: len(last) >> shrink], part.past.titles)
     return prompts.of_events(opened, part.request, most_field=prompts.MOST_FIELD >> (2 * shrink))
+
+
+def _counted(asked: Prompt, completion: Completion) -> Completion:
+    """An answer with its cost; an estimate from a server that does not count, or no budget would ever be spent."""
+    if completion.tokens:
+        return completion
+    return replace(completion, tokens=sum(map(estimate_tokens, (asked.system, asked.user, completion.text))))
 
 
 def _answer(completion: Completion) -> Answer:
@@ -157,7 +165,7 @@ def _with_files(drafts: Sequence[Draft], opened: Sequence[Event]) -> tuple[Draft
     claimed[0] += rest
     reads = [draft.files_read if at else _united(read, draft.files_read) for at, draft in enumerate(drafts)]
     return tuple(
-        replace(draft, files_modified=paths[:_MOST_FILES], files_read=looked[:_MOST_FILES])
+        replace(draft, files_modified=paths[:_MOST_FILES], files_read=looked[:_MOST_FILES], trifle=not paths)
         for draft, paths, looked in zip(drafts, claimed, reads, strict=True)
     )
 

@@ -114,7 +114,10 @@ class Observer:
             if self._astray and not self._working:
                 await self._store.write(pending.release)
                 self._astray = False
-            await self._choose(observing.asking)
+            if observing.asking != self._asking:
+                if self._working:  # what is asked now is answered first, and whoever has ended wakes us
+                    return _LOOK_S
+                await self._choose(observing.asking)
             return await self._start(observing)
         except Invalid as error:
             # A setting that cannot be used: what is captured waits until it can.
@@ -126,8 +129,6 @@ class Observer:
 
     async def _choose(self, asking: Asking) -> None:
         """Ask the provider that the settings name now. Errors: ``Invalid``."""
-        if asking == self._asking or self._working:
-            return
         chosen = self._open(asking)
         before, is_first = self._provider, self._asking is None
         self._provider, self._asking = chosen, asking
