@@ -23,7 +23,7 @@ Params = dict[str, str]
 class Surveyed:
     """The memory as a whole, made from entries. state: of the index. plan: None for a worker that does not tell.
 
-    log: lines as they are in the file.
+    log: lines as they are in the file. broken: no session tells what it holds.
     """
 
     def __init__(self, entries: Callable[[], Sequence[Entry]], now_ms: int) -> None:
@@ -31,6 +31,7 @@ class Surveyed:
         self._now_ms = now_ms
         self.state = IndexState.READY
         self.plan: ContextPlan | None = None
+        self.broken = False
         self.log: list[str] = [
             "[2026-11-25 14:59:01.000] [INFO ] [WORKER] served",
             "[2026-11-25] [WARN ] [X] \x1b[2Jgone",
@@ -136,7 +137,7 @@ class Surveyed:
 
     def _session(self, number: int) -> SessionRecords:
         line = next((line for line in self._lines() if line.id == number), None)
-        if line is None:
+        if line is None or self.broken:
             raise NotFound("no such session")
         held = by(self._entries(), lambda entry: f"{entry.project}|{entry.created_at_epoch // DAY_MS}")
         entries = sorted(list(held.values())[number - 1], key=lambda entry: entry.created_at_epoch)

@@ -16,7 +16,7 @@ Piece = tuple[str, str]
 Line = list[Piece]
 _MOST = 20
 """Projects in the list; the rest is summed up in a line."""
-_SAID = {Window.WEEK: "the last 7 days", Window.MONTH: "the last 30 days", Window.ALL: "all time"}
+_SAID = {Window.WEEK: "the last 7 days", Window.MONTH: "the last 30 days"}
 _DAY_MS = 86_400_000
 _LABEL = 10
 
@@ -244,8 +244,9 @@ def _nothing(costing: Costing, lk: Look) -> list[str]:
         return [f"counting{lk.glyphs.ellipsis}"] if costing.waiting else ["r  asks the worker"]
     if costing.answer.total.records:
         return []
-    where = _where(costing.part)
-    lines = [f"No record of {where} in {_SAID[costing.window]}.", ""]
+    of = "" if costing.part == Part() else f" of {_where(costing.part)}"
+    when = "" if costing.window is Window.ALL else f" in {_SAID[costing.window]}"
+    lines = [f"No records{of}{when}.", ""]
     lines += ["]  looks at a longer time"] if costing.window is not Window.ALL else []
     lines += ["u  looks at all projects"] if costing.part != Part() else []
     return [*lines, "q  goes back"]

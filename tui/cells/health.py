@@ -50,7 +50,7 @@ def parts(overview: Overview, lk: Look, live: bool, queued: int, at_epoch_ms: in
         )
     )  # fmt: skip
     last = overview.last
-    stored = Told(WARN, "nothing yet", "nothing is wrong with that before an agent has worked")
+    stored = Told(OK, "nothing yet: no agent has worked since claude-mem is here")
     if last is not None:
         when = f"{look.short(lk, last.created_at_epoch).strip()}, {ago(now, last.created_at_epoch)}"
         stored = Told(OK, f"#{last.key} {when}, in {one_line(last.project) or 'no project'}")

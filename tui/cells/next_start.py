@@ -103,9 +103,9 @@ def _row(row: ContextRow, room: int, lk: Look, beside: int) -> list[Line]:
     reason = one_line(row.reason)
     free = max(room - 6 - len(key) - len(density) - _TOKENS - 1 - (beside + 2 if beside else 0), 6)
     strong = "text" if row.kept else "quiet"
+    signs = "match" if row.change == "gone" else "chosen" if row.change == "new" or sign != " " else "quiet"
     line: Line = [
-        ("chosen" if row.change == "new" else "match" if row.change == "gone" else "text", f" {_SIGNS[row.change]}"),
-        ("chosen", sign), ("text", " "), ("quiet", key), (known.role, f"{known.letter} "),
+        (signs, f" {_SIGNS[row.change]}{sign} "), ("quiet", key), (known.role, f"{known.letter} "),
         (strong, fit.left(one_line(row.title) or "untitled", free, glyphs.ellipsis)),
         ("figure", fit.right(read_badge(row.read_tokens), _TOKENS) + " "), ("quiet", density),
     ]  # fmt: skip

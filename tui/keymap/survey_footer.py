@@ -23,7 +23,10 @@ def _costs(state: ViewState) -> Keys:
     zoom = [("zoom_out", "out")] if state.costs.part != Part() else []
     time = [("more_time", "longer")] if state.costs.window is not WINDOWS[-1] else []
     less = [("less_time", "shorter")] if state.costs.window is not WINDOWS[0] else []
-    return [("zoom_in", "into it"), *zoom, *time, *less, ("group", "next group"), ("down", "down"), ("again", "anew")]
+    held = state.costs.fits and state.costs.answer is not None and state.costs.answer.total.records > 0
+    rows = [("group", "next group"), ("down", "down")] if held else []
+    into = [("zoom_in", "into it")] if held else []
+    return [*into, *zoom, *time, *less, *rows, ("again", "anew")]
 
 
 def _sessions(state: ViewState) -> Keys:

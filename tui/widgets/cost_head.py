@@ -18,7 +18,7 @@ class CostHead(Line):
 
     PREFIX = "cost-head"
     COMPONENT_CLASSES: ClassVar[set[str]] = components(
-        "cost-head", "heading", "chosen", "flame", "label", "figure", "bar", "quiet"
+        "cost-head", "heading", "chosen", "flame", "figure", "bar", "quiet"
     )
 
     def __init__(self, look: Look, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name

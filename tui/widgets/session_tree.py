@@ -6,6 +6,7 @@ from textual import events
 from textual.geometry import Region, Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
+from textual.timer import Timer
 
 from tui import messages
 from tui.cells import session_row
@@ -17,6 +18,9 @@ from tui.state.model import ViewState
 from tui.state.session_tree import EntryNode, Seen, SessionNode, Stepped, Tree
 from tui.widgets.paint import Acts, Line, Painter, Piece, bindings, components
 from tui.widgets.paper import Paper
+
+_REST_S = 0.07
+"""The preview follows a cursor that has rested for so long."""
 
 
 class SessionTree(ScrollView, Acts, Painter, can_focus=True):
@@ -166,11 +170,18 @@ class SessionView(Paper, can_focus=False):
         self._look = look
         self._tree = Tree()
         self._of: object = None
+        self._waits: Timer | None = None
 
     def show(self, state: ViewState) -> None:
-        """Show what the cursor is on."""
-        self._tree = state.sessions
-        self._lay_out()
+        """Show what the cursor is on, once it rests: a cursor that runs costs two lines a step."""
+        before, self._tree = self._tree, state.sessions
+        if self._waits is not None:
+            self._waits.stop()
+            self._waits = None
+        if before.cursor == self._tree.cursor:
+            self._lay_out()
+        else:
+            self._waits = self.set_timer(_REST_S, self._lay_out)
 
     def on_resize(self) -> None:
         """Lines break elsewhere."""

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from textual import events
+from textual.geometry import Region
 from textual.strip import Strip
 
 from tui import messages
@@ -122,8 +123,10 @@ class ChoiceSheet(Sheet):
         there = max(0, min(there, len(self._places) - 1))
         if there == self.at or not self._places:
             return
-        self.at = there
-        self.refresh()
+        before, self.at = self.at, there
+        for at in (before, there):  # two lines: on a slow line bytes are what is felt
+            top = self._places[at] - int(self.scroll_offset.y)
+            self.refresh(Region(0, top, self.scrollable_content_region.width, 1))
         self._keep_in_sight()
 
     def _keep_in_sight(self) -> None:
