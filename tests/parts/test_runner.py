@@ -377,6 +377,13 @@ async def test_sessions_run_side_by_side_and_each_in_order(stage: Stage) -> None
     assert provider.most_at_once == 2
 
 
+async def test_many_sessions_at_once(stage: Stage) -> None:
+    await fill(stage.store, make_batch([], sessions=[session_row(str(at), status="active") for at in range(3, 203)]))
+    await stage.queue(*(tool(number, session) for session in range(1, 203) for number in range(2)))
+    await stage.done()
+    assert len(await stage.rows()) == 202
+
+
 async def test_stopped_in_the_middle_it_gives_back_what_it_took(stage: Stage) -> None:
     provider = asks(stage, asyncio.Event())
     await stage.queue(tool(1), tool(2))

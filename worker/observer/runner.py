@@ -144,6 +144,7 @@ class Observer:
         now = self._now_ms()
         lines = await self._store.read(lambda connection: pending.waiting(connection, now))
         self._quiet = readiness.watch(self._quiet, lines, now)
+        quiet = dict(self._quiet)  # as of these lines: while we wait below, a session may be done and begin anew
         await self._complete(now)
         stop = await self._stopped(observing, now)
         if stop is not None:
@@ -153,7 +154,7 @@ class Observer:
         for line in lines:
             if line.session_db_id in self._working or len(self._working) >= observing.parallel:
                 continue
-            left_ms = readiness.wait_ms(line, self._quiet[line.session_db_id], observing, now)
+            left_ms = readiness.wait_ms(line, quiet[line.session_db_id], observing, now)
             if left_ms:
                 wait_s = min(wait_s, left_ms / 1000)
             elif await self._session_is_over(observing, line):
