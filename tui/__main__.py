@@ -16,7 +16,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if argv is None else argv)
     flags = _flags(given[1:] if given[:1] == ["tui"] else given)
     # Textual draws on standard error, so that one must be a terminal too.
-    if not flags.plain and not all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):
+    if not flags.plain and not all(
+        stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)
+    ):
         print("claude-mem tui: needs a terminal; use --plain, or `claude-mem search` in scripts", file=sys.stderr)
         return 2
     try:
@@ -57,6 +59,7 @@ def _run(chosen: settings.Settings, flags: argparse.Namespace) -> int:
     from tui.app import MemoryApp  # Textual: 200 ms that `--help` and a refusal do not wait for
     from tui.cells import glyphs
     from tui.cells.look import Look
+    from tui.keymap import file as keymap_file
 
     look = Look(glyphs.ASCII if flags.ascii else glyphs.UNICODE, lambda: time.time_ns() // 1_000_000)
     app = MemoryApp(
@@ -65,6 +68,7 @@ def _run(chosen: settings.Settings, flags: argparse.Namespace) -> int:
         project=flags.project,
         kept=chosen.data_dir / _kept_name(chosen),
         guarded=flags.read_only,
+        keys=keymap_file.load(chosen.data_dir / keymap_file.NAME),
         restore=not flags.no_restore,
         environ=os.environ,
     )

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import ParamSpec
 
-from textual import constants
+from textual import constants, events
 from textual.app import App
 from textual.worker import Worker, WorkerState
 
@@ -28,13 +28,14 @@ from tui.deeds.linking import Linking
 from tui.deeds.marking import Marking
 from tui.deeds.minding import Minding
 from tui.deeds.preparing import Preparing
-from tui.deeds.surveying import Surveying
 from tui.deeds.scrubbing import Scrubbing
+from tui.deeds.surveying import Surveying
 from tui.deeds.table import gathered
 from tui.deeds.travelling import Travelling
 from tui.deeds.unfolding import Unfolding
 from tui.gateway.front import Gateway
 from tui.keymap import places, table
+from tui.keymap.chosen import Chosen, led
 from tui.screens import themes
 from tui.screens.drawn import DrawnScreen
 from tui.screens.record import RecordScreen
@@ -56,8 +57,8 @@ _ENDS = (signal.SIGTERM, signal.SIGHUP)
 class MemoryApp(App[None]):
     """The terminal app. kept: the file of what outlives it. environ: of its terminal, for the clipboard.
 
-    guarded: whatever would change a memory is refused. open_gateway: makes the gateway of a memory; nothing is asked
-    of it before the first paint.
+    guarded: whatever would change a memory is refused. keys: of a person's own. open_gateway: makes the gateway of a
+    memory; nothing is asked of it before the first paint.
     """
 
     TITLE = "claude-mem"
@@ -74,6 +75,7 @@ class MemoryApp(App[None]):
         restore: bool = True,
         environ: Mapping[str, str] | None = None,
         guarded: bool = False,
+        keys: Chosen | None = None,
         open_gateway: Callable[[Settings], Gateway] = Gateway,
     ) -> None:
         super().__init__(css_path=[*styles.sheets()])
@@ -108,6 +110,8 @@ class MemoryApp(App[None]):
             demo=settings.demo,
             remote=settings.remote,
             guarded=guarded,
+            keys=keys.keys if keys is not None else {},
+            key_notes=keys.notes if keys is not None else (),
             home=project,
             ask=Ask(text=text, project=project),
         )
@@ -168,6 +172,9 @@ class MemoryApp(App[None]):
         self.animation_level = "none"  # a wheel that scrolls smoothly paints ten screens for one
         self.store.subscribe(self._changed)
         self.push_screen(self.first())
+        if self.state.key_notes:
+            more = f" (and {len(self.state.key_notes) - 1} more; ? lists them)" if len(self.state.key_notes) > 1 else ""
+            self.say(f"keymap.toml: {self.state.key_notes[0]}{more}")
         self.call_after_refresh(self.linking.link_up)
 
     def first(self) -> DrawnScreen:
@@ -179,6 +186,18 @@ class MemoryApp(App[None]):
         self._free_signals()
         self.keeping.close()
         await self.asking.gateway.close()
+
+    async def on_event(self, event: events.Event) -> None:
+        """A key of a person's own is turned into the one of the tables before anybody sees it."""
+        if isinstance(event, events.Key) and self.state.keys:
+            place = self.place
+            there = led(self.state.keys, place).get(event.key, event.key)
+            if there is None:
+                self.post_message(messages.Wanted("unknown", place))
+                return
+            if there != event.key:
+                event = events.Key(there, there if len(there) == 1 else None)
+        await super().on_event(event)
 
     def tell(self, fact: Fact) -> None:
         """Something became known."""

@@ -16,6 +16,7 @@ from tui.cells.glyphs import UNICODE, Glyphs
 from tui.cells.look import Look
 from tui.gateway.front import Gateway
 from tui.gateway.line import Client
+from tui.keymap.chosen import Chosen
 from tui.state.model import ViewState
 from worker.contract import calls
 from worker.contract.calls import Call
@@ -89,6 +90,7 @@ class Stage:
         kept: Path | None = None,
         settings: Settings = SETTINGS,
         guarded: bool = False,
+        keys: Chosen | None = None,
         open_gateway: Callable[[Settings], Gateway] | None = None,
     ) -> None:
         self.memory = Memory(list(farm() if records is None else records))
@@ -103,7 +105,7 @@ class Stage:
         self.home = Path(self._home.name)
         self.app = MemoryApp(
             settings, Look(glyphs, lambda: NOW_MS, dt.UTC), project=project, open_gateway=open_gateway or self._open,
-            kept=kept, guarded=guarded,
+            kept=kept, guarded=guarded, keys=keys,
             environ={"HOME": self._home.name, "TERM": "linux"},
         )  # fmt: skip
 

@@ -21,7 +21,7 @@ from worker.contract.search import Entry
 async def _to(stage: Stage, place: str) -> None:
     """The focus in a place, whatever is open."""
     while not isinstance(stage.app.screen, Workspace):
-        await stage.press("escape" if isinstance(stage.app.screen, PaletteScreen) else "q")
+        await stage.press("escape" if isinstance(stage.app.screen, PaletteScreen | GuideScreen) else "q")
         await stage.pilot.pause()
     workspace = stage.app.workspace
     workspace.set_focus(workspace.search.box if place == places.BOX else workspace.hits)

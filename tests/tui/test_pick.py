@@ -49,7 +49,8 @@ def test_typed_marked_and_chosen(size: tuple[int, int]) -> None:
         chosen = said.removesuffix("' code 0").removeprefix("'").replace("\n", "").split("\\n")
         assert len(chosen) == 3 and chosen.pop() == ""
         assert len(set(chosen)) == 2 and all(key.isdigit() for key in chosen)
-        assert "Esc leave" not in terminal.text and "Finding" not in terminal.text  # nothing of it is left on the screen
+        # Nothing of it is left on the screen.
+        assert "Esc leave" not in terminal.text and "Finding" not in terminal.text
 
 
 def test_enter_alone_chooses_the_one_under_the_cursor() -> None:

@@ -71,7 +71,7 @@ async def test_no_hits_badge_and_lost(size: tuple[int, int]) -> None:
         await stage.settled()
         await check("no-hits", stage)
         stage.client.stream.put_nowait(None)
-        stage.app.asking.gateway._pause_s = lambda attempt: 3600
+        stage.app.asking.gateway.pause_s = lambda attempt: 3600
         await stage.until(lambda: "Connection lost" in stage.text)
         await check("lost", stage)
 

@@ -111,7 +111,8 @@ def link(state: ViewState, glyphs: Glyphs) -> tuple[str, str]:
 
 def banner(state: ViewState, *, typing: bool = False) -> str:
     """What lasts and stands in the way; nothing if all is well. typing: letters go to the search box."""
-    key = "Tab, then r," if typing else "r"
+    again = key_of(state, "refresh", "r")
+    key = f"Tab, then {again}," if typing else again
     match state.link:
         case Link.FAILED if state.remote:
             return f"{_sentence(state.trouble)} Trying again by itself; {key} does so at once."
@@ -137,6 +138,12 @@ def banner(state: ViewState, *, typing: bool = False) -> str:
 def as_of(moment: str) -> str:
     """That it is the past that is looked at."""
     return f"AS OF {moment}: nothing after that is shown or counted. a returns to now."
+
+
+def key_of(state: ViewState, action: str, usual: str) -> str:
+    """The key of an action in force; ``usual`` where nobody chose another."""
+    own = state.keys.get(action)
+    return own[0] if own else usual
 
 
 def _sentence(text: str) -> str:
@@ -168,8 +175,10 @@ def note(state: ViewState, glyphs: Glyphs, *, typing: bool = False) -> Note:
     lines += [("text", "Searched in: " + ", ".join(narrowed))] if narrowed else []
     lines.append(("text", ""))
     lines += [("key", "Esc  empties the search box")] if not asked.bare else []
-    lines += [("key", f"{tab}s  searches all projects")] if asked.project is not None else []
-    lines += [("key", f"{tab}t  goes on to the next kind of record")] if asked.kinds else []
+    lines += (
+        [("key", f"{tab}{key_of(state, 'scope', 's')}  searches all projects")] if asked.project is not None else []
+    )
+    lines += [("key", f"{tab}{key_of(state, 'kinds', 't')}  goes on to the next kind of record")] if asked.kinds else []
     return lines
 
 
@@ -182,7 +191,10 @@ def _before(state: ViewState, glyphs: Glyphs, tab: str) -> Note:
             ("text", "You can type already; it is searched for as soon as the worker answers."),
         ]
     if state.link in (Link.FAILED, Link.LOST) or state.failed:
-        keys: Note = [("key", f"{tab}r  tries again"), ("key", f"{tab}?  shows all keys")]
+        keys: Note = [
+            ("key", f"{tab}{key_of(state, 'refresh', 'r')}  tries again"),
+            ("key", f"{tab}{key_of(state, 'guide', '?')}  shows all keys"),
+        ]
         return [("strong", "Nothing to show yet"), ("text", ""), *keys]
     return []
 
@@ -198,5 +210,5 @@ def _first_run(state: ViewState, tab: str) -> Note:
         ("text", "and gives it back to them, and to you, when it matters again."),
         ("text", ""),
         ("key", f"{tab}M  opens a demo memory to look around in"),
-        ("key", f"{tab}r  looks again, once an agent has worked"),
+        ("key", f"{tab}{key_of(state, 'refresh', 'r')}  looks again, once an agent has worked"),
     ]

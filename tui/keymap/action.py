@@ -25,12 +25,20 @@ class Action:
         """The keys as a person reads them."""
         if self.by_key:
             return f"{self.keys[0]}-{self.keys[-1]}"
-        return " ".join(_SHOWN.get(key, key) for key in self.keys)
+        return " ".join(written(key) for key in self.keys)
 
     @property
     def first(self) -> str:
         """The first key as a person reads it."""
-        return self.shown if self.by_key else _SHOWN.get(self.keys[0], self.keys[0])
+        return self.shown if self.by_key else written(self.keys[0])
+
+
+def written(key: str) -> str:
+    """A key as a person reads it: `/`, `PgDn`, `Ctrl+F`."""
+    if key in _SHOWN or "+" not in key:
+        return _SHOWN.get(key, key)
+    *held, last = key.split("+")
+    return "+".join([*(name.capitalize() for name in held), _SHOWN.get(last, last.upper())])
 
 
 _SHOWN = {

@@ -1,7 +1,7 @@
 """Pure: what is worth a key here and now."""
 
 from tui.keymap import survey_footer
-from tui.keymap.places import BASKET, BOX, FILTERS, GUIDE, PALETTE, PREVIEW, RECORD, SHEET, SURVEYS
+from tui.keymap.places import BASKET, BOX, FILTERS, GUIDE, GUIDE_BOX, PALETTE, PREVIEW, RECORD, SHEET, SURVEYS
 from tui.keymap.table import named
 from tui.state.model import Link, View, ViewState
 
@@ -9,7 +9,9 @@ from tui.state.model import Link, View, ViewState
 def footer(place: str, state: ViewState) -> list[tuple[str, str]]:
     """(key, label) of what is worth a key here and now, the most wanted first."""
     if place == GUIDE:
-        return _pairs(("back", "close"), ("down", "down"), ("up", "up"))
+        return _pairs(("find_key", "find"), ("down", "down"), ("up", "up"), ("back", "close"))
+    if place == GUIDE_BOX:
+        return _pairs(("found_key", "to the keys"), ("drop_find", "all keys"))
     if place == FILTERS:
         return _pairs(
             ("take", "on or off"), ("unfilter", "drop last"), ("down", "down"), ("up", "up"), ("back", "done")

@@ -81,6 +81,7 @@ GROUPS = (
             ("last_item", "next_item"),
             ("leave",),
             ("guide",),
+            ("find_key", "found_key", "drop_find"),
             ("back",),
             ("undo",),
             ("quit",),

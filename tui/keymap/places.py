@@ -1,9 +1,12 @@
 """Pure: where the focus can be, which decides what a key means."""
 
 BOX, LIST, PREVIEW, RECORD, GUIDE = "box", "list", "preview", "record", "guide"
+GUIDE_BOX = "box of the help"
 SHEET, FILTERS, BASKET, PALETTE = "sheet", "filters", "basket", "palette"
 COSTS, SESSIONS, NEXT_START, HEALTH = "costs", "sessions", "next_start", "health"
 SURVEYS = (COSTS, SESSIONS, NEXT_START, HEALTH)
 """The memory as a whole, a screen each."""
+BOXES = (BOX, PALETTE, GUIDE_BOX)
+"""Where letters are typed."""
 PAGES = (LIST, PREVIEW, RECORD, GUIDE, SHEET, FILTERS, BASKET, *SURVEYS)
 """Where there are lines to go up and down."""

@@ -144,6 +144,7 @@ class ViewState:
     awaited: the record chosen when the app was last open, until it is found. split: of ``SPLITS``.
     remote: the worker is elsewhere, and not ours to start. guarded: nothing may be changed.
     file_only: why there is no worker and the memory is only read from its file.
+    keys: action → its keys, where they are not those of the tables; key_notes: what of the wanted ones cannot be had.
     home: the project given at the start, for the scope key. visiting: the demo was opened from one's own memory, which
     can be gone back to.
     """
@@ -154,6 +155,8 @@ class ViewState:
     remote: bool = False
     guarded: bool = False
     file_only: str = ""
+    keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    key_notes: tuple[str, ...] = ()
     home: str | None = None
     link: Link = Link.STARTING
     trouble: str = ""

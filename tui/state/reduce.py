@@ -248,7 +248,15 @@ def _stood(
         case facts.Switched(place, demo):
             kept = basket.Basket(budget_tokens=state.basket.budget_tokens)
             return ViewState(
-                place=place, demo=demo, visiting=demo, guarded=state.guarded, ask=Ask(), seq=state.seq + 1, basket=kept
+                place=place,
+                demo=demo,
+                visiting=demo,
+                guarded=state.guarded,
+                keys=state.keys,
+                key_notes=state.key_notes,
+                ask=Ask(),
+                seq=state.seq + 1,
+                basket=kept,
             )
         case _:
             assert_never(fact)

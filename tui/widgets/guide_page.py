@@ -1,16 +1,24 @@
 """The keys and the marks, from the keymap and the marks themselves."""
 
+from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from typing import ClassVar
 
+from textual.binding import BindingType
+from textual.message import Message
+from textual.widgets import Input
+
+from tui.cells.clean import typed
 from tui.cells.fit import left, width, wrap
 from tui.cells.glyphs import Glyphs
 from tui.cells.marks import ROLES, legend
 from tui.keymap import guide, places, table
 from tui.keymap.action import Action
-from tui.widgets.paint import Piece, bindings, components
+from tui.keymap.chosen import shown
+from tui.widgets.paint import Acts, Piece, bindings, components
 from tui.widgets.paper import Paper
 
+Keys = Mapping[str, tuple[str, ...]]
 _KEYS = 25
 _LEFT = 76
 _TWO_COLUMNS = 108
@@ -24,34 +32,69 @@ class GuidePage(Paper):
     BINDINGS = bindings(places.GUIDE)
     COMPONENT_CLASSES: ClassVar[set[str]] = components("guide-page", "group", "key", "help", *ROLES)
 
-    def __init__(self, glyphs: Glyphs, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
+    class Find(Message):
+        """Only some of the lines are wanted."""
+
+    def __init__(
+        self,
+        glyphs: Glyphs,
+        keys: Keys,
+        notes: Sequence[str] = (),
+        *,
+        id: str | None = None,  # noqa: A002 - Textual's name
+    ) -> None:
         super().__init__(id=id)
         self._glyphs = glyphs
+        self._own = keys
+        self._notes = notes
+        self._words: list[str] = []
+
+    def do_find_key(self) -> None:
+        """Only the lines with some words."""
+        self.post_message(self.Find())
+
+    def find(self, text: str) -> None:
+        """Show the lines that have every word of the text, all without one."""
+        self._words = text.lower().split()
+        self.scroll_to(y=0, animate=False, force=True, immediate=True)
+        self.on_resize()
 
     def on_resize(self) -> None:
         """Lines break elsewhere."""
         room = self.room
-        if room >= _TWO_COLUMNS:
+        if self._words:
+            self.write(self._keys(room) or [[("help", "  no key does that; Esc shows all")]])
+        elif room >= _TWO_COLUMNS:
             self.write(_beside(self._keys(_LEFT), self._marks(room - _LEFT - 4), _LEFT + 4))
         else:
             self.write([*self._keys(room), *self._marks(room)])
 
     def _keys(self, room: int) -> list[list[Piece]]:
-        lines: list[list[Piece]] = []
+        lines = self._wrong(room) if not self._words else []
         for title, rows in guide.GROUPS:
-            lines.append([("group", title)])
-            for names in rows:
-                lines += self._row([table.named(name) for name in names], room)
-            lines.append([])
+            found = [actions for names in rows if self._fits(actions := [table.named(name) for name in names], title)]
+            if found:
+                lines += [[("group", title)], *(line for actions in found for line in self._row(actions, room)), []]
         return lines
+
+    def _fits(self, actions: list[Action], title: str) -> bool:
+        said = " ".join(f"{shown(action, self._own)} {action.label} {action.help}" for action in actions)
+        return all(word in f"{title} {said}".lower() for word in self._words)
+
+    def _wrong(self, room: int) -> list[list[Piece]]:
+        """What of a person's own keys could not be had."""
+        if not self._notes:
+            return []
+        wrong = [line for note in self._notes for line in wrap(note, room - 2)]
+        return [[("group", "Wrong in keymap.toml")], *([("text", "  " + line)] for line in wrong), []]
 
     def _row(self, actions: list[Action], room: int) -> list[list[Piece]]:
         keys = min(_KEYS, room // 2)
-        shown = "  ".join(action.shown for action in actions)
+        written = "  ".join(shown(action, self._own) or "(none)" for action in actions)
         said = "; ".join(action.help for action in actions)
         lines = list(wrap(said, room - keys - 1))
         return [
-            [("key", left("  " + shown if number == 0 else "", keys)), ("help", " " + line)]
+            [("key", left("  " + written if number == 0 else "", keys)), ("help", " " + line)]
             for number, line in enumerate(lines)
         ]
 
@@ -66,6 +109,32 @@ class GuidePage(Paper):
         for said in ("~Read: what the record costs an agent to read", "Work: what it once cost to find out"):
             lines += [[("help", "  " + line)] for line in wrap(said, room - 2)]
         return lines
+
+
+class GuideBox(Input, Acts):
+    """Where words are typed that a line of the help must have."""
+
+    PLACE = places.GUIDE_BOX
+    BINDINGS: ClassVar[list[BindingType]] = bindings(places.GUIDE_BOX)
+
+    class Left(Message):
+        """Back to the lines. every: to all of them."""
+
+        def __init__(self, *, every: bool) -> None:
+            super().__init__()
+            self.every = every
+
+    def validate_value(self, value: str) -> str:
+        """A paste may hold anything."""
+        return typed(value[:100])
+
+    def do_found_key(self) -> None:
+        """To what was found."""
+        self.post_message(self.Left(every=False))
+
+    def do_drop_find(self) -> None:
+        """To all."""
+        self.post_message(self.Left(every=True))
 
 
 def _beside(one: list[list[Piece]], other: list[list[Piece]], column: int) -> list[list[Piece]]:

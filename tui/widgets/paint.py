@@ -30,7 +30,7 @@ def bindings(place: str) -> list[BindingType]:
     known = {key for action in table.at(place) for key in action.keys}
     unknown = [key for key in string.ascii_letters + string.digits if key not in known]
     lost = Binding(",".join(unknown), "act('unknown')", "", id=f"{place}.unknown", show=False)
-    made: list[BindingType] = [] if place in (places.BOX, places.PALETTE) else [lost]
+    made: list[BindingType] = [] if place in places.BOXES else [lost]
     made += [
         Binding(key, f"act('{action.name}#{key}')", action.label, id=f"{place}.{action.name}.{key}", show=False)
         for action in table.at(place)

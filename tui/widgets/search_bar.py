@@ -151,9 +151,7 @@ class SearchBar(Horizontal):
         self._found = Found()
         self._state = ViewState()
         self._text = text
-        self.box = box(
-            placeholder="Search memory", compact=True, select_on_focus=False, id="box", max_length=MOST
-        )
+        self.box = box(placeholder="Search memory", compact=True, select_on_focus=False, id="box", max_length=MOST)
         self.box.cursor_blink = False
 
     def compose(self) -> ComposeResult:

@@ -6,6 +6,7 @@ from tui.cells.clean import one_line
 from tui.cells.fit import cut, width
 from tui.cells.glyphs import Glyphs
 from tui.keymap import footer, places
+from tui.keymap.chosen import in_force
 from tui.state.model import ViewState
 from tui.widgets.paint import Line, Piece, components
 
@@ -50,7 +51,7 @@ class StatusLine(Line):
         self.draw([pieces])
 
     def _keys(self) -> list[tuple[str, str]]:
-        return footer.footer(self._place, self._state)
+        return in_force(footer.footer(self._place, self._state), self._place, self._state.keys)
 
 
 def _taken(pairs: list[tuple[str, str]], gap: str) -> int:
