@@ -154,6 +154,14 @@ def test_beside_the_originals_plugin_it_says_so_and_needs_a_yes(home: Home) -> N
     assert json.loads(home.settings.read_text())["enabledPlugins"] == {"claude-mem@thedotmack": True}
 
 
+@pytest.mark.parametrize("below", ["plugins/marketplaces/thedotmack", "plugins/cache/thedotmack/claude-mem/13.25.3"])
+def test_a_plugin_that_is_switched_off_is_no_matter(home: Home, below: str) -> None:
+    (home.path / ".claude" / below).mkdir(parents=True)
+    assert home.run("install").returncode == 2
+    home.settings.write_text('{"enabledPlugins": {"claude-mem@thedotmack": false}}')
+    assert home.run("install").returncode == 0
+
+
 def test_a_link_stays_a_link(home: Home) -> None:
     real = home.path / "dotfiles.json"
     real.write_text("{}")

@@ -3,13 +3,14 @@
 import os
 import shlex
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from worker.cli import config_file
 
 USER, PROJECT = "user", "project"
+_PLUGIN = "claude-mem@"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,17 +57,23 @@ def command() -> str:
     return shlex.join(program())
 
 
-def originals(where: Places) -> Iterator[str]:
-    """Signs that the original's plugin is installed."""
-    for below in ("plugins/marketplaces/thedotmack", "plugins/cache/thedotmack/claude-mem"):
-        if (where.config / below).is_dir():
-            yield str(where.config / below)
-    for file in (where.config / "settings.json", where.config / "plugins" / "installed_plugins.json"):
-        try:
-            known = config_file.read(file)
-        except config_file.Unusable:
-            continue
-        held = known.get("enabledPlugins", known.get("plugins"))
-        for name, value in held.items() if isinstance(held, dict) else ():
-            if str(name).startswith("claude-mem@") and value is not False:
-                yield f"{name} in {file}"
+def originals(where: Places) -> list[str]:
+    """Signs that the original's plugin is installed, and not switched off."""
+    switches = _held(where.config / "settings.json", "enabledPlugins")
+    ours = {name: on for name, on in switches.items() if name.startswith(_PLUGIN)}
+    if ours and not any(ours.values()):
+        return []
+    found = [f"{name} in {where.config / 'settings.json'}" for name, on in ours.items() if on]
+    installed = where.config / "plugins" / "installed_plugins.json"
+    found += [f"{name} in {installed}" for name in _held(installed, "plugins") if name.startswith(_PLUGIN)]
+    folders = (where.config / "plugins" / below for below in ("marketplaces/thedotmack", "cache/thedotmack/claude-mem"))
+    return found + [str(folder) for folder in folders if folder.is_dir()]
+
+
+def _held(file: Path, key: str) -> dict[str, object]:
+    """An object in a settings file; empty where there is none."""
+    try:
+        held = config_file.read(file).get(key)
+    except config_file.Unusable:
+        return {}
+    return {str(name): value for name, value in held.items()} if isinstance(held, dict) else {}

@@ -92,7 +92,7 @@ def _done(step: _Step, *, removing: bool, dry_run: bool) -> bool:
 
 def _may_go_on(where: Places, *, yes: bool, dry_run: bool) -> bool:
     """Whether to install beside the original's plugin, if it is there."""
-    found = list(agents.originals(where))
+    found = agents.originals(where)
     if not found:
         return True
     say(
