@@ -120,6 +120,19 @@ async def test_a_file_of_the_original_is_read(local: Edge) -> None:
     assert titles(local, "theirs") == ["Expired token accepted"]
 
 
+async def test_a_file_with_half_an_emoji_and_impossible_numbers_is_read(local: Edge) -> None:
+    await made(local)
+    content = file_of(local, "auth")
+    content["observations"][0] |= {"title": "cut \ud83d", "id": 2**70}
+    content["filter"] = {"limit": -3}
+    place(local, "auth").write_text(json.dumps(content))
+    assert "\\ud83d" in place(local, "auth").read_text()
+    told = await local.ask("/api/corpus/auth")
+    assert (told["stale"], told["missing"]) == (True, 1)
+    assert (await local.post("/api/corpus/auth/query", {"question": "token"}))["cited"] == [1]
+    assert (await local.post("/api/corpus/auth/rebuild", {}))["stats"]["observation_count"] == 1
+
+
 @pytest.mark.parametrize(
     ("order", "found"),
     [

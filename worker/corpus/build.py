@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 
 import msgspec
 
-from worker.contract.corpus import USUAL_LIMIT, CorpusFilter, CorpusStats, DateRange
+from worker.contract.corpus import MOST_LIMIT, USUAL_LIMIT, CorpusFilter, CorpusStats, DateRange
 from worker.contract.records import Observation, RecordKind, items
 from worker.contract.search import Degraded, Order, SearchQuery
 from worker.contract.when import iso_utc
@@ -34,7 +34,7 @@ def search_of(asked: CorpusFilter, since_epoch_ms: int | None, until_epoch_ms: i
         since_epoch_ms=since_epoch_ms,
         until_epoch_ms=until_epoch_ms,
         order=Order.RELEVANCE if asked.query else Order.DATE_DESC,
-        limit=asked.limit or USUAL_LIMIT,
+        limit=min(max(asked.limit, 1), MOST_LIMIT) if asked.limit else USUAL_LIMIT,
     )
 
 

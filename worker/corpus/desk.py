@@ -35,6 +35,7 @@ from worker.store.tables import Store
 T = TypeVar("T")
 
 _CANDIDATES = 300
+_NO_ID = 2**63
 _CITED = re.compile(r"#(\d{1,18})\b")
 _NO_MODEL = (
     "no model is used (CLAUDE_MEM_PROVIDER is local): questions are answered with the records that fit best, and "
@@ -233,7 +234,9 @@ class Desk:
 
     async def _live(self, ids: Iterable[int]) -> dict[int, Observation]:
         """The records as they are in memory now, by id."""
-        keys = [RecordKey(RecordKind.OBSERVATION, record_id) for record_id in dict.fromkeys(ids)]
+        # A file from elsewhere may hold any number.
+        asked = dict.fromkeys(record_id for record_id in ids if 0 < record_id < _NO_ID)
+        keys = [RecordKey(RecordKind.OBSERVATION, record_id) for record_id in asked]
         found = await self._memory().store.read(lambda connection: records.by_keys(connection, keys))
         return {row.id: row for row in found.values() if isinstance(row, Observation)}
 

@@ -5,6 +5,7 @@ from memory; it is not written while there are none.
 """
 
 import contextlib
+import json
 import os
 import secrets
 from collections.abc import Iterable, Iterator
@@ -134,11 +135,22 @@ class Shelf:
     def peek(self, name: str) -> CorpusFile | None:
         """One of them if it is there. name: one that a corpus can have."""
         try:
-            corpus = msgspec.json.decode(self._place(name).read_bytes(), type=CorpusFile)
-        except (OSError, msgspec.DecodeError, UnicodeError, RecursionError):
+            corpus = _decoded(self._place(name).read_bytes())
+        except (OSError, ValueError, RecursionError):  # msgspec's and json's errors are ValueErrors
             return None
         return msgspec.structs.replace(corpus, name=name)  # a copy under another name is another corpus
 
 
 def _is_corpus(entry: Path) -> bool:
     return entry.name.endswith(_SUFFIX) and is_name(entry.name.removesuffix(_SUFFIX))
+
+
+def _decoded(raw: bytes) -> CorpusFile:
+    """The content of a file. The original writes halves of surrogate pairs, where it cut a text within an emoji."""
+    try:
+        return msgspec.json.decode(raw, type=CorpusFile)
+    except msgspec.ValidationError:
+        raise
+    except msgspec.DecodeError:
+        whole = json.dumps(json.loads(raw), ensure_ascii=False).encode("utf-8", "replace")
+        return msgspec.json.decode(whole, type=CorpusFile)
