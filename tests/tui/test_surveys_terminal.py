@@ -11,6 +11,7 @@ from tests.tui.fake_worker import FakeWorker
 from tests.tui.memory import DAY_MS, NOW_MS, Memory, observation
 from tests.tui.surveys import plan
 from tests.tui.terminal import Terminal
+from worker.contract.records import Record
 
 IDLE_S = 1.2
 SCREENS = (
@@ -23,7 +24,7 @@ SCREENS = (
 
 @contextmanager
 def _running(**term: str) -> Iterator[Terminal]:
-    records = [
+    records: list[Record] = [
         observation(number, f"Finding {number}", project=f"p{number % 12}", memory_session_id=f"m{number % 9}",
                     type=("bugfix", "discovery", "decision")[number % 3], at=NOW_MS - (number // 10) * DAY_MS)
         for number in range(1, 200)
