@@ -363,16 +363,17 @@ async def test_a_budget_of_one_session_leaves_the_others(stage: Stage) -> None:
 
 
 async def test_sessions_run_side_by_side_and_each_in_order(stage: Stage) -> None:
-    first, second = asyncio.Event(), asyncio.Event()
-    provider = asks(stage, first, second, OBSERVATION.format("x"), events=1)
-    await stage.queue(tool(1), tool(2), tool(1, 2))
+    answers = [asyncio.Event(), asyncio.Event()]
+    provider = asks(stage, *answers, OBSERVATION.format("x"), events=1)
+    await stage.queue(tool(1), tool(2), tool(9, 2))
     async with stage.running():
         await eventually(lambda: len(provider.asked) == 2)
-        assert ["f1.py" in prompt.user for prompt in provider.asked] == [True, True]
-        first.set()
+        first, other = sorted(range(2), key=lambda at: "f1.py" not in provider.asked[at].user)
+        assert "f1.py" in provider.asked[first].user and "f9.py" in provider.asked[other].user
+        answers[first].set()
         await eventually(lambda: len(provider.asked) == 3)
         assert "f2.py" in provider.asked[2].user
-        second.set()
+        answers[other].set()
         await eventually(stage.is_empty)
     assert provider.most_at_once == 2
 
@@ -468,6 +469,18 @@ async def test_a_setting_that_cannot_be_used_pauses_and_loses_nothing(stage: Sta
         stage.trouble = None
         stage.captured.set()
         await eventually(stage.is_empty)
+
+
+async def test_a_fault_of_ours_does_not_end_the_work(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    await stage.queue(tool(1))
+    with monkeypatch.context() as broken:
+        broken.setattr(pending, "waiting", lambda connection, now: 1 / 0)
+        async with stage.running():
+            await eventually(lambda: "ZeroDivisionError" in (stage.observer.status.reason or ""))
+            broken.undo()
+            stage.captured.set()
+            await eventually(stage.is_empty)
+            await eventually(lambda: stage.observer.status.state == "idle")
 
 
 async def test_uses_of_tools_are_told_what_came_of_them(stage: Stage) -> None:

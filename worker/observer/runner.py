@@ -126,6 +126,11 @@ class Observer:
         except MemError as error:
             _log.warning("the observer waits: %s", error.message)
             return _FAULT_S
+        except Exception as error:  # noqa: BLE001 - what is captured meanwhile must not wait for a restart
+            _log.error("the queue could not be looked at", exc_info=error)
+            told = f"a fault of ours ({type(error).__name__}); the log tells where"
+            self._tell(self._named(ObserverStatus("paused", reason=told)))
+            return _LOOK_S
 
     async def _choose(self, asking: Asking) -> None:
         """Ask the provider that the settings name now. Errors: ``Invalid``."""
