@@ -154,6 +154,24 @@ def test_a_prompt_of_which_nothing_is_left_is_told_as_private(agent: Agent, work
     assert [body["prompt"] for body in worker.bodies("/api/sessions/init")] == ["<private></private>", "[media prompt]"]
 
 
+def test_of_a_private_turn_nothing_is_told_and_nothing_kept_for_later(agent: Agent, worker: FakeWorker) -> None:
+    """R150: also where its prompt was told to a worker that is away by now."""
+    agent.answer("session-init", prompt=f"<private>{CANARY}</private>")
+    agent.port = free_port()
+    more = {"tool_name": "Bash", "tool_input": {"command": CANARY}, "last_assistant_message": CANARY}
+    for event in ("observation", "summarize"):
+        agent.answer(event, more)
+    agent.answer("session-init", prompt="<task-notification>done</task-notification>")
+    agent.answer("observation", more)
+    assert agent.kept() == []
+    agent.answer("observation", more, session_id="s-2")
+    assert [kept["body"]["contentSessionId"] for kept in agent.kept()] == ["s-2"]
+    agent.answer("session-init", prompt="and now in public")
+    agent.answer("observation", more)
+    assert [kept["body"]["contentSessionId"] for kept in agent.kept()] == ["s-2", "s-1", "s-1"]
+    assert len(worker.asked) == 1
+
+
 def test_a_message_of_the_agents_machinery_is_nobodys_prompt(agent: Agent, worker: FakeWorker) -> None:
     agent.answer("session-init", prompt="<task-notification>done</task-notification>")
     assert worker.asked == []

@@ -91,6 +91,7 @@ def _tidy(data_dir: Path) -> None:
     for folder, pattern, age_s in (
         (data_dir / spool.FOLDER, ".*.json.*", _STALE_S),
         (data_dir / "state" / "file-context", "*.json*", _FORGOTTEN_S),
+        (data_dir / "state" / "private-turns", "*", _FORGOTTEN_S),
     ):
         with contextlib.suppress(OSError):
             for file in folder.glob(pattern):

@@ -15,7 +15,7 @@ import time
 from collections.abc import Sequence
 
 from worker.cli.harness import event as events
-from worker.cli.harness import file_notes, stdin, table
+from worker.cli.harness import file_notes, private_turn, stdin, table
 from worker.cli.harness.bounds import MOST_CHARS, bounded, cut
 from worker.cli.harness.event import Input, Reply
 from worker.cli.harness.telling import Lost, Worker, note_trouble
@@ -144,6 +144,8 @@ class _Event:
         if is_protocol_only(prompt):
             return Reply()
         text = str(cleaned(cut(prompt, MOST_CHARS, _OPENINGS))).strip() if prompt.strip() else _MEDIA_PROMPT
+        with contextlib.suppress(OSError):  # then nothing can be kept of what follows either, and the worker knows
+            private_turn.note(self._settings.data_dir, self._said.session_id, private=not text)
         projects = self._projects()
         project = {"project": projects[-1]} if projects else {}
         begun = self._tell("/api/sessions/init", {"prompt": text or _ALL_PRIVATE, **project})
@@ -166,7 +168,7 @@ class _Event:
 
     def _tool(self) -> None:
         said = self._said
-        if not said.tool_name or said.tool_name in self._settings.skip_tools:
+        if not said.tool_name or said.tool_name in self._settings.skip_tools or self._is_private():
             return
         payload = {
             "tool_name": said.tool_name,
@@ -200,12 +202,15 @@ class _Event:
 
     def _turn(self) -> None:
         said = self._said
-        if said.agent_id:
+        if said.agent_id or self._is_private():
             return
         text, model = (said.last_message, "") if said.last_message else last_said(said.transcript)
         kept = str(cleaned(cut(text, MOST_CHARS, _OPENINGS))).strip()
         if kept:
             self._tell("/api/sessions/summarize", {"last_assistant_message": kept, "observedModel": model or None})
+
+    def _is_private(self) -> bool:
+        return private_turn.is_private(self._settings.data_dir, self._said.session_id)
 
     def _tell(self, path: str, payload: dict[str, object]) -> dict[str, object]:
         body = {
