@@ -8,6 +8,8 @@ from tests.tui.stage import Stage
 from tests.tui.surveys import plan
 from tests.tui.test_snapshots import SIZES, check
 from tui.cells.glyphs import ASCII
+from tui.keymap import places, table
+from tui.screens.palette import PaletteScreen
 from tui.screens.survey import SurveyScreen
 from tui.screens.workspace import Workspace
 from tui.state.costs import Part, Window
@@ -49,6 +51,37 @@ async def test_a_screen_asks_once_when_it_is_opened_and_no_more(key: str, paths:
         assert [path for path, _ in stage.memory.asked] == paths
         await stage.press("q")
         await stage.until(lambda: isinstance(stage.app.screen, Workspace))
+
+
+@pytest.mark.parametrize(
+    ("place", "key"),
+    [
+        (places.COSTS, "dollar_sign"),
+        (places.SESSIONS, "S"),
+        (places.NEXT_START, "p"),
+        (places.HEALTH, "exclamation_mark"),
+    ],
+)
+@pytest.mark.parametrize("known", [True, False], ids=["full", "empty"])
+async def test_every_key_does_something_or_says_why(place: str, key: str, known: bool) -> None:
+    async with Stage(None if known else []) as stage:
+        stage.memory.surveyed.plan = plan("farm-api") if known else None
+        for action in table.at(place):
+            while not isinstance(stage.app.screen, Workspace):
+                await stage.press("escape" if isinstance(stage.app.screen, PaletteScreen) else "q")
+                await stage.pilot.pause()
+            await _open(stage, key)
+            before = stage.text
+            await stage.press(action.keys[0])
+            await stage.settled()
+            assert stage.app.faults == [], action.name
+            assert "means nothing here" not in stage.text, action.name
+            quiet = {"down", "up", "page_down", "page_up", "top", "bottom", "again", "plan_again", "group", "fold"}
+            assert stage.text != before or action.name in {*quiet, *_OPENS}, action.name
+
+
+_OPENS = {"costs", "sessions", "next_start", "health"}
+"""Each does nothing where it is open already."""
 
 
 async def test_from_one_of_these_screens_to_another_and_back_by_one_key() -> None:

@@ -56,10 +56,10 @@ class Unfolding:
                 self._desk.say("nothing to go to here")
 
     async def _records(self, project: str, row_id: int) -> None:
-        fact, failed = await self._asking.gateway.surveys.session(project, row_id)
+        fact, said = await self._asking.gateway.surveys.session(project, row_id)
         self._desk.tell(fact)
-        if failed:
-            self._desk.say(f"what it holds is not told: {failed}")
+        if said:
+            self._desk.say(said)
 
 
 def _session(line: SessionLine) -> str:

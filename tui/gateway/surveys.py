@@ -54,12 +54,14 @@ class Surveys:
         return session_tree.PageRead(seq, project, number, page.sessions, page.total)
 
     async def session(self, project: str, row_id: int) -> tuple[Fact, str]:
-        """What a session holds; and, where that cannot be told, why."""
+        """What a session holds; and a word where that is not all of it, or cannot be told."""
         try:
             held = await self._line.send(calls.session(row_id))
         except MemError as error:
-            return session_tree.RecordsFailed(project, row_id), error.message
-        return session_tree.RecordsRead(project, row_id, held.entries), ""
+            return session_tree.RecordsFailed(project, row_id), f"what it holds is not told: {error.message}"
+        less = len(held.entries) < held.total
+        said = f"its first {len(held.entries):,} of {held.total:,} records; Enter shows all" if less else ""
+        return session_tree.RecordsRead(project, row_id, held.entries), said
 
     async def overview(self, seq: int, now_ms: Callable[[], int]) -> Fact:
         """How everything is."""
