@@ -158,3 +158,10 @@ async def test_what_the_observer_paid_is_told_apart(edge: Edge) -> None:
     assert [line["tokens"] for line in found["days"]] == [150, 7]
     assert [line["value"] for line in (await costs(edge, project="mall"))["observer"]["models"]] == ["flash"]
     assert (await costs(edge, session="m-1"))["observer"]["total"]["tokens"] == 150
+
+
+async def test_one_day_alone_is_a_day(edge: Edge) -> None:
+    await edge.fill(memory())
+    found = await costs(edge, dateStart="2026-03-04", dateEnd="2026-03-04")
+    assert [day["spent"]["records"] for day in found["days"]] == [3]
+    assert (await costs(edge, dateEnd="2000-01-01"))["total"]["records"] == 0

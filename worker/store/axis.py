@@ -24,7 +24,7 @@ def bucket(runs: Sequence[Run]) -> str:
 
 def _place(run: Run) -> str:
     if run.end_epoch_ms - run.start_epoch_ms <= run.width_ms:
-        return str(run.start_epoch_ms)
+        return f"CAST({run.start_epoch_ms} AS INTEGER)"  # a bare number in GROUP BY is the number of a column
     # From remainders, because the difference of two moments may be no integer of SQLite's any more.
     width = run.width_ms
     return f"d.epoch - (d.epoch % {width} + {2 * width - run.start_epoch_ms % width}) % {width}"
