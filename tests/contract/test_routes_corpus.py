@@ -537,3 +537,15 @@ async def test_without_a_model_the_best_records_answer(local: Edge) -> None:
     await local.client.delete("/api/observation/1")
     gone = await local.post("/api/corpus/auth/query", {"question": "clock skew"})
     assert gone["cited"] == [] and gone["stale"] is True
+
+
+async def test_a_small_corpus_in_a_large_memory_still_answers(local: Edge) -> None:
+    """What it holds is not among the first that the search names: those are all of what came in later."""
+    await made(local, "small", types="bugfix")
+    rows = [
+        observation_row("Clock skew", narrative="clock skew seconds", created_at_epoch=NOON + number * MINUTE)
+        for number in range(600)
+    ]
+    await local.fill(make_batch(rows))
+    answer = await local.post("/api/corpus/small/query", {"question": "seconds of clock skew"})
+    assert answer["cited"] == [1]

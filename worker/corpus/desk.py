@@ -177,9 +177,10 @@ class Desk:
         """An answer of the best matching records. It tells what they say now, and none that is deleted."""
         corpus, _ = await self._current(name)
         chosen = await self._live(record.id for record in corpus.observations)
+        # The search knows best; of a small corpus in a large memory it may name only some among its first.
+        named = [record_id for record_id in await self._named(corpus, question) if record_id in chosen]
         words = await asyncio.to_thread(matching.by_words, question, list(chosen.values()))
-        meant = [record_id for record_id in await self._meant(corpus, question) if record_id in chosen]
-        best = matching.fused(words, meant)[: matching.MOST]
+        best = list(dict.fromkeys((*named, *words)))[: matching.MOST]
         told = await asyncio.to_thread(matching.answer, corpus.name, question, best, chosen)
         return CorpusAnswer(
             answer=told,
@@ -189,7 +190,7 @@ class Desk:
             notes=("no model was used", *_notes(corpus)),
         )
 
-    async def _meant(self, corpus: CorpusFile, question: str) -> list[int]:
+    async def _named(self, corpus: CorpusFile, question: str) -> list[int]:
         """Ids of what the search finds for the question, best first, also outside the corpus."""
         query = SearchQuery(
             text=question[:MOST_CHARS],

@@ -17,7 +17,6 @@ MOST = 8
 """Records in an answer."""
 _K1, _B = 1.2, 0.75
 _TITLE_WEIGHT = 3
-_DAMPING = 60
 _EXCERPT_CHARS = 300
 
 
@@ -38,15 +37,6 @@ def by_words(question: str, records: Sequence[Observation]) -> list[int]:
         if score:
             scores[record.id] = score
     return sorted(scores, key=lambda record_id: (-scores[record_id], -record_id))
-
-
-def fused(*rankings: Sequence[int]) -> list[int]:
-    """One ranking out of several, by reciprocal ranks; ties keep the order of first sight."""
-    scores: dict[int, float] = {}
-    for ranking in rankings:
-        for rank, record_id in enumerate(ranking, start=1):
-            scores[record_id] = scores.get(record_id, 0.0) + 1 / (_DAMPING + rank)
-    return sorted(scores, key=lambda record_id: -scores[record_id])
 
 
 def answer(name: str, question: str, best: Sequence[int], records: Mapping[int, Observation]) -> str:

@@ -34,12 +34,6 @@ def test_nothing_is_found_in_nothing() -> None:
     assert matching.by_words("token", []) == []
 
 
-def test_two_rankings_as_one() -> None:
-    assert matching.fused([1, 2, 3], [3, 2, 9]) == [3, 2, 1, 9]
-    assert matching.fused([], [5]) == [5]
-    assert matching.fused() == []
-
-
 def test_the_answer_cites_and_says_that_no_model_was_used() -> None:
     told = matching.answer("auth", "skew", [1, 4], BY_ID)
     assert told.startswith("No model was used (CLAUDE_MEM_PROVIDER is local)")
