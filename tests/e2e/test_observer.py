@@ -1,6 +1,7 @@
 """What an agent does becomes a memory: by real processes, with nothing set, and with a model on a server."""
 
 import asyncio
+import re
 import sqlite3
 import threading
 from collections.abc import Iterator
@@ -24,6 +25,10 @@ DONE = (
     ("Bash", {"command": "pytest -q"}, {"stdout": "4 passed in 0.1s"}),
 )
 SAID = "Fixed: the limit was off by one.\n\nNext steps:\n- deploy"
+
+
+OBSERVATION = """<observation><type>bugfix</type><title>By the model, answer {0}: {1}</title>
+<files_modified><file>{1}.py</file></files_modified></observation>"""
 
 
 def work(worker: WorkerProcess, session: str = "s1", *, ends: bool = True) -> None:
@@ -91,11 +96,12 @@ def model() -> Iterator[tuple[str, list[str]]]:
                 "content"
             ]
             asked.append(question)
-            said = (
-                "<summary><request>by the model</request></summary>"
-                if "last_assistant_message" in question
-                else "<observation><type>bugfix</type><title>By the model</title></observation>"
-            )
+            said = "<summary><request>by the model</request></summary>"
+            if "last_assistant_message" not in question:
+                said = "".join(
+                    OBSERVATION.format(len(asked), name)
+                    for name in dict.fromkeys(re.findall(r"/work/shop/(\w+)", question))
+                )
             content = msgspec.json.encode(
                 {"model": "m-1", "choices": [{"message": {"content": said}}], "usage": {"total_tokens": 77}}
             )
@@ -135,10 +141,38 @@ def test_a_model_that_comes_late_is_asked_for_what_waited(tmp_path: Path, model:
         work(worker, "s2")
         wait_for(lambda: is_done(worker))
         assert worker.stop() == 0
-        titles = [row["title"] for row in rows(worker, "observations")]
-        assert titles == ["By the model", "By the model"]
+        assert [row["files_modified"] for row in rows(worker, "observations")] == ['["/work/shop/login.py"]'] * 2
         assert [row["request"] for row in rows(worker, "session_summaries")] == ["by the model"] * 2
         assert sum(int(str(row["tokens"])) for row in rows(worker, "py_spend")) == 77 * len(asked) == 77 * 4
+
+
+def test_kill_at_any_point_loses_nothing_and_stores_nothing_twice(tmp_path: Path, model: tuple[str, list[str]]) -> None:
+    """Each event is of a file of its own, each answer has a title of its own: what was stored twice would show."""
+    url, asked = model
+    environ = {
+        "CLAUDE_MEM_PROVIDER": "openrouter", "CLAUDE_MEM_OPENROUTER_BASE_URL": url,
+        "CLAUDE_MEM_OBSERVER_PAUSE_MS": "0", "CLAUDE_MEM_OBSERVER_BATCH_EVENTS": "2",
+    }  # fmt: skip
+    told = 0
+    for answers in (1, 4, 7, 9, None):
+        with running_worker(tmp_path / "memory", environ=environ) as worker:
+            for _ in range(6):
+                used = ToolUsed(
+                    content_session_id=f"s{told % 2}", tool_name="Edit", tool_use_id=f"t{told}", cwd="/work/shop",
+                    tool_input={"file_path": f"/work/shop/f{told}.py"}, tool_response="ok",
+                )  # fmt: skip
+                assert worker.quick.send(calls.tool_used(used)).status == "queued"
+                told += 1
+            if answers is not None:
+                wait_for(lambda least=answers: len(asked) >= least)  # type: ignore[misc]
+                worker.process.kill()
+                worker.wait()
+            else:
+                wait_for(lambda: is_done(worker))
+                assert worker.stop() == 0
+    files = [str(row["files_modified"]) for row in rows(worker, "observations")]
+    assert sorted(files) == sorted(f'["/work/shop/f{number}.py"]' for number in range(told))
+    assert all(row["observation_id"] for row in rows(worker, "tool_uses"))
 
 
 def _paused(worker: WorkerProcess) -> ProcessingStatus | None:

@@ -64,7 +64,12 @@ def _tells(told: Story, subject: Subject) -> bool:
     looked = len(told.read) + len(told.searches) + len(told.fetched) + len(told.delegated)
     if looked:
         return bool(subject.text) or looked > 1
-    return subject.question and bool(_answers(told))
+    return bool(subject.text) and (subject.question or _does(told)) and bool(_answers(told))
+
+
+def _does(told: Story) -> bool:
+    """Whether a command did something that is neither a look nor a check."""
+    return any(command.purpose is Purpose.RUN and not came.failed for command, came in told.runs.values())
 
 
 def _draft(told: Story, subject: Subject, *, alone: bool) -> Draft:

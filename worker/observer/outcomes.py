@@ -74,6 +74,7 @@ _ERRORS = tuple(
         r"^\s*(?:Uncaught )?([A-Z]\w{0,60}(?:Error|Exception): .+)",
         r"(\berror(?: TS\d+|\[E\d+\]): .*)",
         r"^(.{1,200}: (?:fatal )?error: .*)",
+        r"^(\S{1,200}:\d{1,7}:\d{1,5}: [A-Z]{1,6}\d{1,5} .*)",
         r"^(?:npm )?(?:ERR!|error) (?:code )?(.+)",
         r"^((?:fatal|error|panic|FATAL|ERROR|Error|make): .+)",
         r"^(.*(?:command not found|No such file or directory|Permission denied|Segmentation fault"
@@ -83,7 +84,8 @@ _ERRORS = tuple(
 )
 _COMMITTED = re.compile(r"^\[(?:[^\]\n]{1,200}) ([0-9a-f]{7,40})\] (.+)$")
 _MESSAGE = re.compile(
-    r"""\bgit\b[^\n;|&]{0,200}?\bcommit\b[^\n;|&]{0,300}?(?:-m|--message)[ =]?(?:"([^"\n]{1,300})|'([^'\n]{1,300}))"""
+    r"""\bgit\b[^\n;|&]{0,200}?\bcommit\b[^\n;|&]{0,300}?(?:-[a-zA-Z]{0,6}m|--message)[ =]?"""
+    r"""(?:"([^"\n]{1,300})|'([^'\n]{1,300}))"""
 )
 _HEREDOC = re.compile(r"<<-?\s*['\"]?(\w+)['\"]?[^\n]*\n\s*([^\n]{1,300})")
 _CODES = ("exit_code", "exitCode", "exitcode", "returncode", "return_code", "code", "status")
@@ -131,6 +133,11 @@ def of_other(answer: object) -> Outcome:
     text = events.words(answer)[:2_000]
     first = one_line(next((line for line in text.splitlines() if line.strip()), ""), _ERROR_CHARS)
     return Outcome(failed=failed, errors=(first,) if failed and first else (), first_line=first)
+
+
+def error_in(text: str) -> str:
+    """The most telling error that a text quotes; empty if it quotes none."""
+    return next(_errors(text), "")
 
 
 def named_commit(command: str) -> Commit | None:

@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 
+from worker.observer import outcomes
 from worker.observer.wording import one_line, upper_first
 
 _MOST = 84
@@ -11,14 +12,16 @@ _LOOKED_AT = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """text: what is asked, short; empty where a prompt says nothing of its own (`continue`, `yes`).
+    """text: what is asked, short; empty where a prompt says nothing of its own (`continue`, `yes`, `/init`).
 
-    intents: types of work that its words name, in their order. question: something is to be found out.
+    intents: types of work that its words name, in their order. question: something is to be found out. error: that is
+    quoted in it.
     """
 
     text: str = ""
     intents: tuple[str, ...] = ()
     question: bool = False
+    error: str = ""
 
 
 _COURTESY = re.compile(
@@ -30,8 +33,8 @@ _COURTESY = re.compile(
     r"|bitte\s+|kannst du\s+|peux-tu\s+|por favor[,]?\s+|请|請|麻烦)"
 )
 _WEAK = re.compile(
-    r"(?i)(?:y|yes|yep|no|ok|okay|sure|go|go on|go ahead|continue|proceed|resume|do it|do that|do so|next|thanks?"
-    r"|thank you"
+    r"(?i)(?:/[\w:-]{1,60}|y|yes|yep|no|ok|okay|sure|go|go on|go ahead|continue|proceed|resume|do it|do that|do so|next"
+    r"|thanks?|thank you"
     r"|great|perfect|good|nice|done|please|try again|again|retry|keep going|carry on|looks good|lgtm|sounds good"
     r"|commit|commit (?:it|this|that|everything|the changes?)|push|push it|commit and push|run (?:it|the tests|tests)"
     r"|weiter|ja|oui|si|sí|continua|continue please|\[media prompt\]"
@@ -40,6 +43,7 @@ _WEAK = re.compile(
 _AFTERWARDS = re.compile(
     r"(?i)[,;]?\s+(?:and|then|and then)\s+(?:commit|push)(?:\s+(?:it|this|everything|and push))?[\s.!]*$"
 )
+_MARK = re.compile(r"^(?:[#*\-•\s]+|\d{1,2}[.)]\s+)+")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])")
 _QUESTION = re.compile(
     r"(?i)^(?:why|how|what|where|when|which|who|is|are|does|do|did|can|should|explain|show|find|list|tell|describe|look"
@@ -58,13 +62,13 @@ _WORDS = {
         "重构|重命名|リファクタ|整理|리팩터|리팩토링",
     ),
     "feature": (
-        r"add(?:s|ing)?|implement\w*|creat(?:e|ing)|build|support|introduce|new|write|make|enable|allow|feature|ajoute\w*"
+        r"add(?:s|ing)?|implement\w*|creat(?:e|ing)|build|support|introduce|new|write|enable|allow|feature|ajoute\w*"
         r"|hinzufügen",
         "追加|实现|新增|添加|增加|創建|创建|実装|作って|作成|추가|구현|만들",
     ),
     "change": (
         r"updat(?:e|ing)|upgrad(?:e|ing)|bump|configure?|chang(?:e|ing)|set|docs?|document|readme|remove|delete|drop"
-        r"|format|release|migrat(?:e|ion)|install|commit|merge|deploy",
+        r"|format|release|faster|speed ?up|optimi[sz]e|migrat(?:e|ion)|install|commit|merge|deploy",
         "更新|变更|修改|删除|升级|変更|削除|업데이트|삭제|변경",
     ),
     "decision": (
@@ -101,7 +105,7 @@ def subject(prompt: str) -> Subject:
     # `Can you add it?` is a request.
     question = bool(_QUESTION.match(said)) or (bare == line.strip() and said.endswith(("?", "？")))
     text = upper_first(one_line(said, _MOST).rstrip(" .!?。！？:：,;"))
-    return Subject(text, _intents(f"{said} {bare}"[:600]), question)
+    return Subject(text, _intents(f"{said} {bare}"[:600]), question, outcomes.error_in(prompt[:_LOOKED_AT]))
 
 
 def best(prompts: tuple[str, ...]) -> Subject:
@@ -117,7 +121,7 @@ def _first_line(text: str) -> str:
         if bare.startswith("```"):
             fenced = not fenced
         elif bare and not fenced and not bare.startswith((">", "|", "at ", "Traceback")):
-            return bare.lstrip("#*- ").strip() or bare
+            return _MARK.sub("", bare) or bare
     return ""
 
 

@@ -1,5 +1,7 @@
 """Pure: what kind of thing happened, and a title that says what."""
 
+import posixpath
+
 from worker.observer.story import Change, Story, Trouble
 from worker.observer.subject import Subject
 from worker.observer.wording import listed, one_line, plural, upper_first
@@ -29,7 +31,8 @@ def kind_of(story: Story, subject: Subject) -> str:
     if not story.changes and not story.commits:
         if story.plans or (intents[:1] == ["decision"] and not subject.question):
             return "decision"
-        return "change" if story.installs or story.steps else "discovery"
+        deeds = story.installs or story.steps or (intents[:1] == ["change"] and not subject.question and story.runs)
+        return "change" if deeds else "discovery"
     if story.changes and all(is_plain(change.path) for change in story.changes.values()):
         return "bugfix" if intents[:1] == ["bugfix"] and story.solved else "change"
     wanted = next((name for name in intents if name != "decision"), "")
@@ -51,8 +54,8 @@ def title_of(story: Story, subject: Subject, *, alone: bool) -> str:
         return one_line(upper_first(story.commits[-1].subject), _MOST)
     if main is None:
         return one_line(_looked(story, subject), _MOST)
-    place = "" if main.shown.rsplit("/", 1)[-1].lower() in subject.text.lower() else f" in {main.shown}"
-    cause = _cause(story)
+    place = "" if main.shown.rsplit("/", 1)[-1].lower() in subject.text.lower() else f" in {_place(story, main)}"
+    cause = _cause(story) or subject.error
     if subject.text:
         said = f"{subject.text}: done{place}" if subject.question and place else f"{subject.text}{place}"
         return one_line(f"{said}: {cause}" if cause and cause.lower() not in said.lower() else said, _MOST)
@@ -83,6 +86,15 @@ def main_change(story: Story) -> Change | None:
     """The file that the story is most about: of code rather than tests or prose, the one with most edits."""
     changes = list(story.changes.values())
     return max(changes, key=lambda change: (_weight(change.path), change.edits), default=None)
+
+
+def _place(story: Story, main: Change) -> str:
+    """Where it was: one file if most was done there, else the folder that holds them all."""
+    changes = story.changes.values()
+    if len(changes) < 4 or 2 * main.edits > sum(change.edits for change in changes):
+        return main.shown
+    folder = posixpath.commonpath([change.shown for change in changes if not change.shown.startswith("/")] or ["/"])
+    return f"{folder} ({len(changes)} files)" if folder not in ("", "/") else f"{len(changes)} files"
 
 
 def is_test(path: str) -> bool:
@@ -142,6 +154,7 @@ def _looked(story: Story, subject: Subject) -> str:
         return f"{subject.text}: `{done}`" if subject.text else f"Run `{done}`"
     looked = listed(list(story.read.values()), 2)
     if subject.text:
+        looked = looked or listed(_sites(story), 2)
         found = f"see {looked}" if looked else _answer(story)
         return (
             f"{subject.text}: {found}"
@@ -149,6 +162,12 @@ def _looked(story: Story, subject: Subject) -> str:
             else subject.text
         )
     return f"Read {looked}" if looked else f"Look for {listed(story.searches + story.fetched, 2)}"
+
+
+def _sites(story: Story) -> list[str]:
+    """The names of sites that were read."""
+    urls = [where.split("://", 1)[1].split("/", 1)[0] for where in story.fetched if "://" in where]
+    return list(dict.fromkeys(urls))
 
 
 def _answer(story: Story) -> str:

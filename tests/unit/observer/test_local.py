@@ -212,6 +212,28 @@ def test_the_same_work_gives_the_same_words() -> None:
     assert made(*uses, prompt="Fix it now") == made(*uses, prompt="Fix it now")
 
 
+@pytest.mark.parametrize(
+    ("prompt", "uses", "kind", "title"),
+    [
+        ("I get this:\n```\nTraceback\nKeyError: 'user'\n```", [edit("views.py")],
+         "change", "I get this in views.py: KeyError: 'user'"),
+        ("1. rename the package\n2. bump it", [edit(f"pkg/m{at}.py") for at in range(8)],
+         "refactor", "Rename the package in pkg (8 files)"),
+        ("/init", [write("CLAUDE.md")], "change", "Add CLAUDE.md"),
+        ("deploy it", [run("kubectl rollout restart deploy/shop", "restarted")], "change", "Deploy it: restarted"),
+        ("fix lint", [run("ruff check .", "Exit code 1\na.py:1:1: F401 `os` unused"), edit("a.py"),
+                      run("ruff check .")],
+         "bugfix", "Fix lint in a.py: a.py:1:1: F401 `os` unused"),
+        ("how to limit rates?", [("WebFetch", {"url": "https://slowapi.example/x"}, "…")],
+         "discovery", "How to limit rates: see slowapi.example"),
+        ("Den Fehler im Korb beheben", [edit("cart.py")], "bugfix", "Den Fehler im Korb beheben in cart.py"),
+    ],
+)  # fmt: skip
+def test_titles_say_what_happened(prompt: str, uses: list[Use], kind: str, title: str) -> None:
+    draft = one(*uses, prompt=prompt)
+    assert (draft.type, draft.title) == (kind, title)
+
+
 JSON: st.SearchStrategy[Any] = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=20),
     lambda inner: (
