@@ -249,6 +249,13 @@ async def test_the_list(local: Edge) -> None:
     assert titles(local, "a") == titles(local, "b")
 
 
+async def test_a_folder_that_cannot_be_written_is_told(local: Edge) -> None:
+    (local.services.data_dir / "corpora").write_text("a file stands here")
+    assert json.loads(await local.text("/api/corpus")) == []
+    assert await local.problem("POST", "/api/corpus", json={"name": "a"}) == (503, "unavailable", None)
+    assert await local.problem("GET", "/api/corpus/a") == (404, "not_found", "name")
+
+
 async def test_delete(local: Edge) -> None:
     await made(local)
     deleted = await local.client.delete("/api/corpus/%20auth%20")
@@ -462,6 +469,13 @@ async def test_what_does_not_fit_a_context_is_refused_with_the_figure_before_any
     assert len(claude.calls) == 1
     await made(edge, types="change")
     await edge.post("/api/corpus/auth/prime", {})
+
+
+async def test_a_working_folder_that_cannot_be_made_is_told(edge: Edge, claude: FakeClaude) -> None:
+    await made(edge)
+    (edge.services.data_dir / "observer-sessions").write_text("a file stands here")
+    assert await edge.problem("POST", "/api/corpus/auth/prime", json={}) == (409, "conflict", None)
+    assert claude.calls == []
 
 
 async def test_an_empty_corpus_is_not_read(edge: Edge, claude: FakeClaude) -> None:

@@ -15,7 +15,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from worker.contract.corpus import CorpusFilter, CorpusInfo, CorpusStats, checked_name, is_name
-from worker.contract.errors import Conflict, NotFound
+from worker.contract.errors import Conflict, NotFound, Unavailable
 
 _SUFFIX = ".corpus.json"
 _MOST_NAMED = 20
@@ -107,12 +107,12 @@ class Shelf:
         raise NotFound(f'Corpus "{name}" not found; {known}. Check the name or build a new one', field="name")
 
     def write(self, corpus: CorpusFile) -> None:
-        """Put it in its place, which another may have had. Errors: ``Invalid``, ``Conflict``, ``OSError``."""
+        """Put it in its place, which another may have had. Errors: ``Invalid``, ``Conflict``, ``Unavailable``."""
         place = self._place(checked_name(corpus.name))
         encoded = msgspec.json.format(msgspec.json.encode(corpus), indent=2)
-        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         beside = self._folder / f".{secrets.token_hex(8)}.part"
         try:
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             with os.fdopen(os.open(beside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
                 file.write(encoded)
                 file.flush()
@@ -120,14 +120,19 @@ class Shelf:
             beside.replace(place)
         except IsADirectoryError as error:
             raise Conflict(f"there is a folder where {place.name} should be", field="name") from error
+        except OSError as error:
+            raise Unavailable(f"the corpus cannot be written ({error.strerror or error})") from error
         finally:
-            beside.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):
+                beside.unlink(missing_ok=True)
 
     def remove(self, name: str) -> None:
-        """Take it away. Errors: ``Invalid``, ``NotFound``."""
+        """Take it away. Errors: ``Invalid``, ``NotFound``, ``Unavailable``."""
         self.read(name)
-        with contextlib.suppress(FileNotFoundError):
-            self._place(name).unlink()
+        try:
+            self._place(name).unlink(missing_ok=True)
+        except OSError as error:
+            raise Unavailable(f"the corpus cannot be deleted ({error.strerror or error})") from error
 
     def _place(self, name: str) -> Path:
         return self._folder / f"{name}{_SUFFIX}"

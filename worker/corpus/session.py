@@ -85,10 +85,10 @@ class Model:
                 "the claude command line was not found; CLAUDE_CODE_PATH tells where it is, and with "
                 "CLAUDE_MEM_PROVIDER=local corpora answer without a model"
             )
-        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         while True:
             words = [program, *self._options(rules), *(("--resume", session_id) if session_id else ())]
             try:
+                self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
                 environ = observer_environment(self._asking)
                 ran = await run(words, told, folder=self._folder, environ=environ, timeout_s=timeout_s)
             except TimeoutError as error:
