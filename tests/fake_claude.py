@@ -23,7 +23,7 @@ words, told = sys.argv[1:], sys.stdin.read()
 options, bare = {{}}, []
 while words:
     word = words.pop(0)
-    if word in ("-p", "--strict-mcp-config"):
+    if word in ("-p", "--strict-mcp-config", "--no-session-persistence"):
         bare.append(word)
     elif word in mood.get("unknown", []):
         sys.exit("error: unknown option '" + word + "'")
