@@ -13,12 +13,11 @@ from functools import partial
 
 from worker.contract.errors import Invalid, MemError
 from worker.contract.observer_settings import Asking, Observing
-from worker.llm import budget, pausing
-from worker.llm.budget import Budget, Spending
 from worker.llm.provider import Failure, Provider, ProviderFailed
-from worker.observer import making, readiness
+from worker.observer import making, purse, readiness
 from worker.observer.identity import likeness
 from worker.observer.making import Made, Part
+from worker.observer.patience import Patience, Pause
 from worker.observer.readiness import Quiet
 from worker.store import drafts, pending, spend
 from worker.store.drafts import Origin
@@ -29,9 +28,6 @@ _log = logging.getLogger("worker.observer")
 _LOOK_S = 5.0
 """At the latest the queue is looked at again, for what was given back until later and for sessions that ended."""
 _FAULT_S = 1.0
-_HOPELESS = 5
-"""Answers that cannot be used after which our own rules make the records: what waits behind them has waited enough."""
-_MOST_SHRINK = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +39,6 @@ class ObserverStatus:
     model: str = ""
     reason: str | None = None
     until_epoch_ms: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class _Pause:
-    reason: str
-    until_epoch_ms: int
 
 
 class Observer:
@@ -78,10 +68,7 @@ class Observer:
         self._completed = completed
         self._asking: Asking | None = None
         self._provider: Provider | None = None
-        self._pause: _Pause | None = None
-        self._failures = 0
-        self._bad: dict[int, int] = {}
-        self._shrink: dict[int, int] = {}
+        self._patience = Patience()
         self._quiet: dict[int, Quiet] = {}
         self._working: dict[int, asyncio.Task[None]] = {}
         self._astray = False
@@ -137,9 +124,7 @@ class Observer:
         chosen = self._open(asking)
         before, is_first = self._provider, self._asking is None
         self._provider, self._asking = chosen, asking
-        self._pause, self._failures = None, 0
-        self._bad.clear()
-        self._shrink.clear()
+        self._patience = Patience()
         if before is not None:
             await before.close()
         if not is_first:
@@ -162,35 +147,20 @@ class Observer:
             left_ms = readiness.wait_ms(line, quiet[line.session_db_id], observing, now)
             if left_ms:
                 wait_s = min(wait_s, left_ms / 1000)
-            elif await self._session_is_over(observing, line):
+            elif self._provider is not None and await purse.session_is_over(self._store, observing, line.session_db_id):
                 held += 1
             else:
                 self._begin(line, observing)
         self._settle(held)
         return max(wait_s, 0.01)
 
-    async def _stopped(self, observing: Observing, now: int) -> _Pause | None:
+    async def _stopped(self, observing: Observing, now: int) -> Pause | None:
         """Why nothing is asked now, None where it may be."""
         if self._provider is None:
             return None
-        if self._pause is not None and now < self._pause.until_epoch_ms:
-            return self._pause
-        self._pause = None
-        limit = Budget(observing.day_tokens)
-        if limit.day_tokens:
-            spent = await self._store.read(lambda connection: spend.of_day(connection, now))
-            if budget.day_is_over(limit, Spending(spent)):
-                told = f"the budget of this day is spent: {spent} of {limit.day_tokens} tokens"
-                return _Pause(told, spend.next_day_epoch_ms(now))
-        return None
-
-    async def _session_is_over(self, observing: Observing, line: Waiting) -> bool:
-        """Whether a session has spent what it may."""
-        limit = Budget(session_tokens=observing.session_tokens)
-        if self._provider is None or not limit.session_tokens:
-            return False
-        spent = await self._store.read(lambda connection: spend.of_session(connection, line.session_db_id))
-        return budget.session_is_over(limit, Spending(session_tokens=spent))
+        if (pause := self._patience.pausing(now)) is not None:
+            return pause
+        return await purse.day_is_over(self._store, observing, now)
 
     def _settle(self, held: int) -> None:
         """Tell how it is. held: sessions whose budget is spent."""
@@ -230,7 +200,7 @@ class Observer:
             _log.warning("what was taken from the queue could not be given back yet: %s", error.message)
 
     async def _claim(self, session_db_id: int, observing: Observing) -> tuple[Queued, ...]:
-        most = max(observing.events >> self._shrink.get(session_db_id, 0), 1)
+        most = max(observing.events >> self._patience.shrunk[session_db_id], 1)
         now = self._now_ms()
         batch = await self._store.write(
             lambda connection: pending.claim(connection, session_db_id, now, most=most, most_bytes=observing.bytes)
@@ -243,12 +213,12 @@ class Observer:
         session, first = items[0].session_db_id, items[0]
         part = await self._store.read(lambda connection: _part(connection, tuple(items)))
         provider = self._provider
-        if provider is None or self._bad.get(session, 0) >= _HOPELESS:
+        if provider is None or self._patience.is_hopeless(session):
             made = await making.by_rules(part)
         else:
-            await self._may_spend(observing, session)
-            made = await making.by_model(part, provider, shrink=self._shrink.get(session, 0))
-            self._failures = 0
+            if await purse.is_empty(self._store, observing, session, self._now_ms()):
+                raise _Spent(Failure.QUOTA, "the budget is spent")
+            made = await making.by_model(part, provider, shrink=self._patience.shrunk[session])
         origin = Origin(
             session_db_id=session,
             content_session_id=first.content_session_id,
@@ -263,30 +233,16 @@ class Observer:
         )
         now = self._now_ms()
         await self._store.write(lambda connection: _keep(connection, origin, part.ids, made, now))
-        self._bad.pop(session, None)
-        self._shrink.pop(session, None)
-
-    async def _may_spend(self, observing: Observing, session_db_id: int) -> None:
-        """Before each question. Errors: ``ProviderFailed`` when a budget is spent meanwhile."""
-        now = self._now_ms()
-        if not observing.day_tokens and not observing.session_tokens:
-            return
-        spent = await self._store.read(
-            lambda connection: Spending(spend.of_day(connection, now), spend.of_session(connection, session_db_id))
-        )
-        limit = Budget(observing.day_tokens, observing.session_tokens)
-        if budget.day_is_over(limit, spent) or budget.session_is_over(limit, spent):
-            raise _Spent(Failure.QUOTA, "the budget is spent")
+        self._patience.answered(session)
 
     async def _failed(self, session_db_id: int, ids: Sequence[int], failure: ProviderFailed, project: str) -> None:
         """Give back what was taken, with the reason, and leave the provider or the session alone for a while."""
         now = self._now_ms()
-        until = now
+        not_before = now
         if not isinstance(failure, _Spent):
-            until = self._pausing(session_db_id, failure, now)
+            not_before = self._patience.failed(session_db_id, failure, now)
             _log.warning("the observer got no answer: %s", failure.message)
         call = spend.Call(project, session_db_id, failure.model or "unknown", failure.tokens)
-        not_before = now if failure.kind in pausing.OF_ALL else until  # then the provider waits, for all sessions
 
         def give_back(connection: Connection) -> None:
             pending.give_back(connection, ids, reason=failure.message, not_before_epoch_ms=not_before)
@@ -295,19 +251,6 @@ class Observer:
 
         await self._store.write(give_back)
         self._changed()
-
-    def _pausing(self, session_db_id: int, failure: ProviderFailed, now: int) -> int:
-        """Until when, in epoch ms."""
-        if failure.kind in pausing.OF_ALL:
-            self._failures += 1
-            until = now + int(1000 * pausing.pause_s(failure.kind, self._failures, failure.retry_after_s))
-            self._pause = _Pause(failure.message, until)
-            return until
-        count = self._bad[session_db_id] = self._bad.get(session_db_id, 0) + 1
-        if failure.kind is Failure.TOO_LONG:
-            shrunk = self._shrink.get(session_db_id, 0) + 1
-            self._shrink[session_db_id] = min(shrunk, _MOST_SHRINK)
-        return now + int(1000 * pausing.pause_s(failure.kind, count, failure.retry_after_s))
 
     async def _complete(self, now: int) -> None:
         """Sessions that have ended and of which nothing waits."""
