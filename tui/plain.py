@@ -15,6 +15,7 @@ from typing import TextIO
 from tui.cells import lines as told
 from tui.cells.clean import safe
 from tui.cells.look import Look
+from tui.deeds import telling
 from tui.gateway.front import Gateway
 from tui.state import facts
 from tui.state.basket import Marked, ids
@@ -136,6 +137,8 @@ class Plain:
             case "r":
                 self._store.tell(facts.Refreshed(top=True))
                 await self._search()
+            case "c" | "l" | "p" | "w":
+                self._say(await telling.told(name, self._gateway.surveys, self._state, self._look, self._entry(None)))
             case "h" | "?":
                 self._say(told.HELP)
             case _:

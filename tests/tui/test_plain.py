@@ -13,6 +13,7 @@ import pytest
 from tests.processes import free_port
 from tests.tui.fake_worker import FakeWorker
 from tests.tui.memory import NOW_MS, Memory, farm, many, observation
+from tests.tui.surveys import plan
 from tests.tui.terminal import ROOT, Terminal
 from tests.tui.test_terminal import _environ
 from tui.cells import lines
@@ -141,3 +142,23 @@ def test_a_row_says_everything_once() -> None:
 
     (row,) = lines.rows([entry()], 4, Basket(), LOOK)
     assert row == "4. security alert 7, Wed 25 Nov 15:04, 1,234 tokens: A B"
+
+
+def test_the_memory_as_a_whole(tmp_path: Path) -> None:
+    memory = Memory(farm(), data_dir=str(tmp_path))
+    memory.surveyed.plan = plan("farm-api")
+    said = _said(tmp_path, memory, "a", "c", "l", "p", "w", "q")
+    assert any(line.startswith("Costs of all projects: 123 records") for line in said)
+    assert any(line.startswith("Project farm-api: ") and "tokens of work" in line for line in said)
+    assert any(line.startswith("Learned: What was learned of it") for line in said)
+    assert "The next session of farm-api is given 4 records, 2,310 of 3,000 tokens; 16 are not given." in said
+    assert "pinned, decision 4817, 60 tokens, pinned: Choose rotating refresh tokens" in said
+    assert "disk, to look at: database 12 MB, vectors 31 MB, 315 MB free" in said
+    assert said[said.index("disk, to look at: database 12 MB, vectors 31 MB, 315 MB free") + 1].startswith("Advice: ")
+
+
+def test_what_a_worker_does_not_tell_is_said(tmp_path: Path) -> None:
+    memory = Memory([], data_dir=str(tmp_path))
+    said = _said(tmp_path, memory, "p", "s 3", "c", "q")
+    assert any(line.startswith("It is not clear whose session") for line in said)
+    assert any(line.startswith("Costs of all projects: 0 records") for line in said)

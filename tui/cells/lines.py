@@ -22,6 +22,7 @@ HELP = (
     "m 3: mark it, or unmark it. b: what is marked, and its cost in tokens.",
     "s 3: only its project. s: all projects.",
     "a: all records, newest first. r: read anew.",
+    "c: what memory costs. l: the latest sessions. p: what the next session is given. w: how everything is.",
     "/n: search for a single letter or a number, here for n.",
     "h: this help. q: quit.",
 )

@@ -1,0 +1,91 @@
+"""Pure: the memory as a whole as lines to be read out: costs, sessions, the next start, health."""
+
+from collections.abc import Iterator, Sequence
+
+from tui.cells import health
+from tui.cells.clean import one_line
+from tui.cells.look import Look, full
+from tui.cells.marks import grouped
+from tui.cells.sizes import percent
+from tui.state.health import Healthing
+from tui.state.next_start import Preparing
+from worker.contract.costs import CostLine, Costs, SessionCost
+from worker.contract.sessions import SessionLine
+
+_MOST = 10
+_STATES = {"ok": "ok", "warn": "to look at", "fail": "wrong"}
+
+
+def costs(told: Costs, project: str | None) -> Iterator[str]:
+    """What memory costs and gives back."""
+    total = told.total
+    of = f"project {one_line(project)}" if project is not None else "all projects"
+    sessions = f"{grouped(told.session_count)} sessions"
+    tokens = _tokens(total.work_tokens, total.read_tokens)
+    yield f"Costs of {of}: {grouped(total.records)} records, {sessions}, {tokens}."
+    if total.read_back:
+        yield f"Read back: {grouped(total.read_back)} records for {grouped(total.read_back_tokens)} tokens."
+    never = f"{grouped(total.never)} records, {grouped(total.never_work_tokens)} tokens of work"
+    yield f"Never came back: {never}, {percent(total.never_work_tokens, total.work_tokens)}."
+    groups: tuple[tuple[str, Sequence[CostLine | SessionCost]], ...] = (
+        ("Project", told.projects if project is None else ()), ("Type", told.types), ("Session", told.sessions),
+    )  # fmt: skip
+    for name, lines in groups:
+        for line in lines[:_MOST]:
+            called = line.value if isinstance(line, CostLine) else line.title or line.session
+            share = percent(line.spent.work_tokens, total.work_tokens)
+            spent = _tokens(line.spent.work_tokens, line.spent.read_tokens)
+            yield f"{name} {one_line(called)}: {share}, {grouped(line.spent.records)} records, {spent}."
+
+
+def _tokens(work: int, read: int) -> str:
+    return f"{grouped(work)} tokens of work, {grouped(read)} to read"
+
+
+def sessions(told: Sequence[SessionLine], total: int, look: Look) -> Iterator[str]:
+    """The latest sessions, each with what it came to."""
+    yield f"{grouped(total)} sessions, the latest first."
+    for line in told[:_MOST]:
+        held = f"{grouped(line.prompts + line.observations + line.summaries)} records"
+        place = f"{full(look, line.started_at_epoch)}, {one_line(line.project)}, {held}"
+        yield f"{place}: {one_line(line.title) or 'nothing said yet'}"
+        for name, text in (("Learned", line.learned), ("Next steps", line.next_steps)):
+            if text and one_line(text):
+                yield f"{name}: {one_line(text)}"
+
+
+def next_start(start: Preparing) -> Iterator[str]:
+    """What the next session is given, and why."""
+    if start.project is None:
+        yield "It is not clear whose session; s 3 chooses the project of the third record."
+    elif start.silent:
+        yield "This worker does not tell yet what it will give."
+    elif start.plan is None:
+        yield f"What it is given cannot be told now: {one_line(start.failed)}"
+    else:
+        plan = start.plan
+        limit = f" of {grouped(plan.budget_tokens)}" if plan.budget_tokens else ""
+        kept = [row for row in plan.rows if row.kept]
+        rest = len(plan.rows) - len(kept) + plan.left_out
+        whose = f"The next session of {one_line(plan.project)}"
+        yield f"{whose} is given {len(kept)} records, {grouped(plan.used_tokens)}{limit} tokens; {rest} are not given."
+        for row in start.rows:
+            given = "" if row.kept else "not given, "
+            signs = ("pinned, " if row.pinned else "") + ("muted, " if row.muted else "")
+            change = {"new": "new, ", "gone": "given last time, ", "same": ""}[row.change]
+            kind, cost = row.type.replace("_", " "), f"{grouped(row.read_tokens)} tokens"
+            yield f"{given}{change}{signs}{kind} {row.key}, {cost}, {one_line(row.reason)}: {one_line(row.title)}"
+
+
+def state(told: Healthing, look: Look, *, live: bool, queued: int) -> Iterator[str]:
+    """How everything is, what is wrong first."""
+    if told.overview is None:
+        yield f"The worker does not tell how it is: {one_line(told.failed)}"
+        return
+    found = health.parts(told.overview, look, live, queued, told.at_epoch_ms)
+    wrong = [part for part in found if part.told.state != "ok"]
+    yield f"{len(wrong)} things to look at." if wrong else "All is well."
+    for part in [*wrong, *(part for part in found if part not in wrong)]:
+        yield f"{part.name}, {_STATES[part.told.state]}: {one_line(part.told.message)}"
+        if part.told.advice:
+            yield f"Advice: {one_line(part.told.advice)}"

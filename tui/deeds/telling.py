@@ -1,0 +1,46 @@
+"""The memory as a whole, asked for in a letter and told as lines."""
+
+from dataclasses import replace
+
+from tui.cells import survey_lines
+from tui.cells.look import Look
+from tui.gateway.surveys import Surveys
+from tui.state import costs, health, next_start, session_tree
+from tui.state.costs import Part
+from tui.state.health import Healthing
+from tui.state.model import Link, ViewState
+from tui.state.next_start import Preparing
+from worker.contract.search import Entry
+
+
+async def told(name: str, surveys: Surveys, state: ViewState, look: Look, here: Entry | None) -> list[str]:
+    """What a letter asks for: `c` costs, `l` sessions, `p` the next start, `w` how everything is.
+
+    here: a record of the last list, whose project is meant where none is chosen.
+    """
+    project = state.ask.project
+    match name:
+        case "c":
+            spent = await surveys.costs(replace(state.costs, part=Part(project)), None)
+            if isinstance(spent, costs.Answered):
+                return list(survey_lines.costs(spent.costs, project))
+        case "l":
+            page = await surveys.sessions(0, project or "", 0)
+            if isinstance(page, session_tree.PageRead):
+                return list(survey_lines.sessions(page.sessions, page.total, look))
+        case "p":
+            return list(survey_lines.next_start(await _plan(surveys, project or (here and here.project) or state.home)))
+        case _:
+            looked = health.after(Healthing(), health.Begun())
+            fact = await surveys.overview(looked.seq, look.now_ms)
+            looked = health.after(looked, fact) if isinstance(fact, health.HealthFact) else looked
+            return list(survey_lines.state(looked, look, live=state.link is Link.LIVE, queued=state.queued))
+    return ["That cannot be told now; r reads the list anew, q quits."]
+
+
+async def _plan(surveys: Surveys, project: str | None) -> Preparing:
+    start = next_start.after(Preparing(), next_start.Begun(project))
+    if start.project is None:
+        return start
+    fact = await surveys.plan(start.seq, start.project)
+    return next_start.after(start, fact) if isinstance(fact, next_start.StartFact) else start
