@@ -4,7 +4,9 @@ from pathlib import Path
 
 from tests.contract.edge import PORT, Edge, served
 from tests.factories import HOUR, NOON, make_batch, observation_row, prompt_row, summary_row
+from worker.contract import spool
 from worker.contract.when import at_ms
+from worker.store import spend
 
 PATH = "/api/overview"
 
@@ -27,7 +29,11 @@ async def test_what_is_held_and_where(edge: Edge) -> None:
     (folder / "vectors" / "deep").mkdir(parents=True)
     (folder / "vectors" / "deep" / "data.bin").write_bytes(b"x" * 1000)
     (folder / "vectors" / "gone").symlink_to(folder / "nowhere")
+    call = spend.Call("shop", 1, "haiku", 1200)
+    await edge.store.write(lambda connection: spend.add(connection, call, edge.services.now_ms()))
+    spool.put(str(folder), "/api/sessions/init", {"a": 1}, moment_ns=5, tag="t")
     told = await edge.ask(PATH)
+    assert (told["spent_today_tokens"], told["spooled"], told["set_aside"]) == (1200, 1, 0)
     assert told["last"] == {"key": "S1", "project": "mall", "created_at_epoch": NOON + HOUR}
     assert told["records"] == {"observation": 1, "summary": 1, "prompt": 1}
     disk = told["disk"]

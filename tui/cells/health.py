@@ -66,6 +66,8 @@ def parts(overview: Overview, lk: Look, live: bool, queued: int, at_epoch_ms: in
         Part("stored", stored),
         Part("queue", _queue(overview, queued, now)),
         Part("observer", _observer(overview, lk)),
+        Part("spent", _spent(overview)),
+        Part("hooks", advice.spooled(overview.spooled, overview.set_aside, f"{one_line(disk.data_dir)}/spool")),
         Part("words", advice.words(overview.unindexed)),
         Part("meaning", _meaning(overview.index)),
         Part("disk", Told(room.state, used, room.advice)),
@@ -78,6 +80,12 @@ def parts(overview: Overview, lk: Look, live: bool, queued: int, at_epoch_ms: in
 def _observer(overview: Overview, lk: Look) -> Told:
     told, until = advice.observer(overview.queue), overview.queue.until_epoch_ms
     return told if until is None else Told(told.state, f"{told.message}, until {look.full(lk, until)}", told.advice)
+
+
+def _spent(overview: Overview) -> Told:
+    """What the observer's model took today; the rules without a model take nothing."""
+    tokens = overview.spent_today_tokens
+    return Told(OK, f"{grouped(tokens)} tokens asked of a model today" if tokens else "no model was asked today")
 
 
 def _queue(overview: Overview, queued: int, now_ms: int) -> Told:

@@ -74,6 +74,16 @@ def log(trouble: LogTrouble) -> Told:
     return Told(OK, "no errors, no warnings")
 
 
+def spooled(waiting: int, aside: int, folder: str) -> Told:
+    """Whether what hooks wrote to disk, because nobody answered, was taken. folder: where it lies."""
+    if waiting:
+        return Told(WARN, f"{waiting:,} events wait for a worker to take them", "`claude-mem worker start` takes them")
+    if aside:
+        what = f"{aside:,} events could not be taken, and were set aside"
+        return Told(WARN, what, f"look into {folder}/broken, and delete what is of no use")
+    return Told(OK, "nothing waits")
+
+
 def observer(status: ProcessingStatus) -> Told:
     """Whether what agents do becomes memories."""
     who = f"{status.provider} {status.model}".strip() or "no provider told"

@@ -46,6 +46,8 @@ class Overview(msgspec.Struct, frozen=True, kw_only=True):
     """``/api/overview``. records: how many of each kind. unindexed: how many of them wait to be found by words.
 
     queue: what waits to become a memory. index: by meaning. stream_clients: who follows the live events.
+    spent_today_tokens: what models were asked for memories since midnight UTC. spooled, set_aside: what hooks wrote to
+    disk because nobody answered, and what of that could not be taken.
     """
 
     version: str
@@ -58,3 +60,6 @@ class Overview(msgspec.Struct, frozen=True, kw_only=True):
     disk: Disk
     log: LogTrouble
     last: LastRecord | None = None
+    spent_today_tokens: int = 0
+    spooled: int = 0
+    set_aside: int = 0

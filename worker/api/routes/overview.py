@@ -14,11 +14,11 @@ from worker.api.endpoint import Endpoint
 from worker.api.peer import is_of_this_machine
 from worker.api.services import Services
 from worker.api.trouble import trouble
-from worker.contract import calls, log_files
+from worker.contract import calls, log_files, spool
 from worker.contract.overview import Disk, LastRecord, LogTrouble, Overview
 from worker.contract.records import RecordKind
 from worker.contract.search import Order, SearchQuery
-from worker.store import filters, listing, search_index
+from worker.store import filters, listing, search_index, spend
 from worker.store.tables import Connection
 
 _LOG_LINES = 2_000
@@ -32,6 +32,8 @@ def routes(services: Services) -> list[Endpoint]:
         known = TRUSTED in request.scope
         near = known or is_of_this_machine(request.client and request.client.host, request.headers)
         records, last, unindexed = await services.store.read(_held)
+        spent = await services.store.read(lambda connection: spend.of_day(connection, services.now_ms()))
+        spooled, set_aside = await asyncio.to_thread(_spooled, services.data_dir)
         return respond(
             Overview(
                 version=services.version,
@@ -44,6 +46,9 @@ def routes(services: Services) -> list[Endpoint]:
                 disk=await asyncio.to_thread(_disk, services.data_dir, services.store.path),
                 log=await asyncio.to_thread(_log, services, with_lines=near),
                 last=last,
+                spent_today_tokens=spent,
+                spooled=spooled,
+                set_aside=set_aside,
             )
         )
 
@@ -82,6 +87,14 @@ def _disk(data_dir: Path, database: Path) -> Disk:
         wal_bytes=wal_bytes,
         logs_bytes=sum(map(_size, (data_dir / "logs").glob("*"))),
     )
+
+
+def _spooled(data_dir: Path) -> tuple[int, int]:
+    """How many events of hooks wait on disk, and how many were set aside."""
+    try:
+        return len(spool.waiting(str(data_dir))), spool.set_aside_count(str(data_dir))
+    except OSError:
+        return 0, 0
 
 
 def _size(file: Path) -> int:

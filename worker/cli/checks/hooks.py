@@ -9,7 +9,7 @@ import msgspec
 from worker.cli import agents, config_file
 from worker.cli.checks.finding import OK, WARN, Case, Finding
 from worker.cli.entries import hook_groups, our_hooks
-from worker.contract import spool
+from worker.contract import advice, spool
 
 _RECENT_MS = 24 * 3_600_000
 
@@ -49,14 +49,8 @@ def spooled(case: Case) -> Finding:
         return Finding(
             "spool", WARN, f"the last event that was lost ({trouble.event}): {trouble.reason}", "mend what it says"
         )
-    if waiting:
-        return Finding(
-            "spool", WARN, f"{waiting:,} events wait for a worker to take them", "`claude-mem worker start` takes them"
-        )
-    if aside:
-        advice = f"look into {spool.folder(where)}/broken, and delete what is of no use"
-        return Finding("spool", WARN, f"{aside:,} events could not be taken, and were set aside", advice)
-    return Finding("spool", OK, "nothing waits")
+    told = advice.spooled(waiting, aside, spool.folder(where))
+    return Finding("spool", told.state, told.message, told.advice)
 
 
 def _program(command: str) -> str:
