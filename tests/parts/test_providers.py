@@ -338,6 +338,7 @@ async def test_an_older_claude_is_asked_in_older_words(tmp_path: Path) -> None:
     assert (await run(tmp_path, body)).text == "<a>"
     first, second = seen(tmp_path)
     assert second["said"] == f"{PROMPT.system}\n\n{PROMPT.user}" and "--system-prompt" not in second["args"]
+    assert "Bash" in second["args"][second["args"].index("--disallowedTools") + 1].split(",")
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,11 @@ _SLOWER = 4
 """It starts a whole program for each question, so it gets as many times the time of a call over HTTP."""
 _QUIET = ("--tools", "", "--strict-mcp-config", "--setting-sources", "", "--no-session-persistence")
 """No tools, no MCP servers, no settings and hooks of the user, nothing kept of the session."""
+_PLAIN = (
+    "--disallowedTools",
+    "Bash,Edit,MultiEdit,Write,NotebookEdit,Read,Glob,Grep,LS,WebFetch,WebSearch,Task,Agent,TodoWrite,Skill",
+)
+"""The same for one of last year, as far as it goes."""
 
 
 class Claude:
@@ -48,7 +53,7 @@ class Claude:
         options = ["-p", "--output-format", "json", "--max-turns", "1", "--model", self._asking.model]
         options += ["--system-prompt", prompt.system] if not plain else []
         asked = prompt.user if not plain else f"{prompt.system}\n\n{prompt.user}"
-        words = (program, *options, *(() if plain else _QUIET))
+        words = (program, *options, *(_PLAIN if plain else _QUIET))
         try:
             ran = await run(
                 words, asked, folder=self._folder, environ=observer_environment(self._asking), timeout_s=self._timeout_s
