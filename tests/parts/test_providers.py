@@ -263,6 +263,12 @@ async def test_a_server_of_ones_own_needs_no_key(server: Server) -> None:
     assert path == "/v1/chat/completions" and "authorization" not in headers
 
 
+async def test_google_asks_for_time_in_its_own_words(server: Server) -> None:
+    details = [{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "34.5s"}]
+    server.reply = says(429, {"error": {"status": "RESOURCE_EXHAUSTED", "details": details}})
+    assert (await fails(WIRES[1], server)).retry_after_s == 34.5
+
+
 async def test_a_refused_question_is_no_answer(server: Server) -> None:
     server.reply = says(200, {"promptFeedback": {"blockReason": "SAFETY"}, "usageMetadata": {"totalTokenCount": 3}})
     failure = await fails(WIRES[1], server)

@@ -46,7 +46,7 @@ class Claude:
         """Nothing stays open between two questions."""
 
     async def _run(self, prompt: Prompt, *, plain: bool) -> tuple[int, bytes, bytes]:
-        program = shutil.which(self._asking.command or "claude")
+        program = shutil.which(Path(self._asking.command or "claude").expanduser())
         if program is None:
             raise self._failed(Failure.AUTH, "was not found; CLAUDE_CODE_PATH tells where it is")
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)

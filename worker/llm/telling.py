@@ -56,9 +56,13 @@ def sentence(kind: Failure) -> str:
     return _SENTENCES[kind]
 
 
-def retry_after(value: str | None) -> float | None:
-    """Seconds that a server asks to wait, of its `Retry-After`; None if it names none. A date is not read."""
+def retry_after(value: str | None, body: str = "") -> float | None:
+    """Seconds that a server asks to wait; None if it names none.
+
+    value: of its `Retry-After`, of which a date is not read. body: Google's servers say it there, as `retryDelay`.
+    """
     text = (value or "").strip()
-    if not re.fullmatch(r"\d{1,7}(?:\.\d{1,6})?", text):
-        return None
-    return float(text)
+    if re.fullmatch(r"\d{1,7}(?:\.\d{1,6})?", text):
+        return float(text)
+    found = re.search(r'"retryDelay":\s{0,4}"(\d{1,7}(?:\.\d{1,9})?)s"', body)
+    return float(found.group(1)) if found else None

@@ -44,9 +44,10 @@ class Wire:
         except httpx.HTTPError as error:
             raise self._failed(Failure.TRANSIENT, f"cannot be reached ({type(error).__name__})") from error
         if status != 200:
-            kind = telling.of_status(status, content[:4096].decode("utf-8", "replace"))
+            said = content[:4096].decode("utf-8", "replace")
+            kind = telling.of_status(status, said)
             told = f"answered {status}: {telling.sentence(kind)}"
-            raise self._failed(kind, told, telling.retry_after(wanted))
+            raise self._failed(kind, told, telling.retry_after(wanted, said))
         try:
             answer = msgspec.json.decode(content)
         except (msgspec.DecodeError, UnicodeError, RecursionError) as error:

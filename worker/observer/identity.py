@@ -4,7 +4,8 @@ import re
 
 from worker.store.drafts import Draft
 
-_FIGURES = re.compile(r"\d+(?:[.,:]\d+)*")
+_FIGURES = re.compile(r"(?<![\w./-])\d+(?:[.,:]\d+)*(?: ?(?:ms|s|min|h|%|x|[kmg]?b))?(?![\w/])")
+"""Counts and durations; not the numbers in names, as of files and versions, which tell things apart."""
 _BETWEEN = re.compile(r"[^\w#]+|_+")
 
 

@@ -90,6 +90,10 @@ def test_a_turn_is_asked_for_its_summary() -> None:
     [
         ("Ran tests, 60 passed", "ran tests: 61 passed!", True),
         ("took 1.5s", "took 12,000s", True),
+        ("100 % of 3 files in 20 ms", "98 % of 4 files in 1 ms", True),
+        ("Read f1.py", "Read f2.py", False),
+        ("Read migrations/0001_a", "Read migrations/0002_a", False),
+        ("Needs v1.2", "Needs v1.3", False),
         ("Ran tests", "Ran lint", False),
         ("测试通过 3", "测试通过 4", True),
     ],
