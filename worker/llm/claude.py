@@ -30,6 +30,7 @@ class Claude:
 
     def __init__(self, asking: Asking, data_dir: Path) -> None:
         self._asking = asking
+        self._command = Path(asking.command or "claude").expanduser()
         self._folder = data_dir / FOLDER
         self._plain = False
         self._timeout_s = asking.timeout_s * _SLOWER
@@ -46,7 +47,7 @@ class Claude:
         """Nothing stays open between two questions."""
 
     async def _run(self, prompt: Prompt, *, plain: bool) -> tuple[int, bytes, bytes]:
-        program = shutil.which(Path(self._asking.command or "claude").expanduser())
+        program = shutil.which(self._command)
         if program is None:
             raise self._failed(Failure.AUTH, "was not found; CLAUDE_CODE_PATH tells where it is")
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
