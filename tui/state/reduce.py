@@ -26,7 +26,7 @@ def reduce(state: ViewState, fact: Fact) -> ViewState:
         case filters.ChoosingBegun() | filters.Offered() | filters.OfferFailed():
             return replace(state, choosing=filters.after(state.choosing, fact))
         case scrub.Zoomed() | scrub.GapsTurned() | scrub.FineTurned() | scrub.Laned():
-            return replace(state, scrub=scrub.after(state.scrub, fact), notice="")
+            return replace(state, scrub=scrub.after(state.scrub, fact), notice=_word(state, fact))
         case facts.Found(entry):
             return replace(state, held=entry if state.held is None else state.held, awaited=None)
         case facts.Split(by):
@@ -49,7 +49,7 @@ def reduce(state: ViewState, fact: Fact) -> ViewState:
             | reading.WentOn()
             | reading.Related()
         ):
-            return replace(state, reading=reading.after(state.reading, fact), notice="")
+            return replace(state, reading=reading.after(state.reading, fact), notice=_word(state, fact))
         case _:
             return _linked(state, fact)
 
@@ -66,6 +66,11 @@ def _surveyed(state: ViewState, fact: SurveyFact) -> ViewState:
     if isinstance(fact, health.HealthFact):
         return replace(state, health=health.after(state.health, fact))
     return sought.after(state, fact)
+
+
+def _word(state: ViewState, fact: Fact) -> str:
+    """What was said goes with the next thing a person does, not with an answer that comes late."""
+    return state.notice if isinstance(fact, scrub.Laned | reading.Related) else ""
 
 
 _Linked = (

@@ -5,11 +5,12 @@ from dataclasses import replace
 import pytest
 
 from tests.tui.memory import entry_of, many, observation
-from tui.state import facts
+from tui.state import facts, reading, scrub
 from tui.state.model import PAGE, PAGES_KEPT, Ask, Counts, Link, Rows, Track, View, ViewState
 from tui.state.needs import NeedList, NeedPages, NeedRecord, NeedTrack, missing_pages, needs
 from tui.state.reduce import reduce
 from tui.state.store import Store
+from worker.contract.lanes import Lanes
 from worker.contract.search import Entry, Hit, SearchPage, Timeline
 
 ENTRIES = tuple(entry_of(record) for record in reversed(many(300)))
@@ -45,6 +46,13 @@ def test_late_answers_change_nothing() -> None:
     assert reduce(typed, facts.ListFailed(SHOWN.seq, "late")) is typed
     assert reduce(typed, facts.Paged(SHOWN.seq, 1, page.hits, 300)) is typed
     assert reduce(typed, facts.StillWaiting(SHOWN.seq)) is typed
+
+
+def test_a_word_stays_through_answers_that_come_late() -> None:
+    """Found in tmux: what was copied was said for 30 ms, until the lanes of the timeline came."""
+    said = reduce(SHOWN, facts.Said("1 id copied"))
+    for late in (scrub.Laned(Lanes(buckets=(), bucket_ms=1)), reading.Related(ENTRIES[0].key, None, (), ())):
+        assert reduce(said, late).notice == "1 id copied"
 
 
 def test_typing_waits_and_the_same_text_asks_nothing() -> None:
