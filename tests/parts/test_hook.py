@@ -21,6 +21,7 @@ import pytest
 from tests.processes import free_port
 from worker.contract.capture import Event, PromptSubmitted, SessionEnded, ToolUsed, TurnEnded
 from worker.contract.known_settings import DEFAULTS
+from worker.contract.memory_mark import HEADER, mark
 from worker.contract.project_name import MARKER
 
 CANARY = "canary-7f3a"
@@ -35,14 +36,15 @@ class FakeWorker:
     answers: dict[str, tuple[int, str]] = field(default_factory=dict)
     asked: list[tuple[str, dict[str, list[str]], Any, dict[str, str]]] = field(default_factory=list)
     port: int = 0
+    mark: str = ""
 
     def bodies(self, path: str) -> list[dict[str, Any]]:
         return [body for one, _, body, _ in self.asked if one == path]
 
 
 @pytest.fixture
-def worker() -> Iterator[FakeWorker]:
-    fake = FakeWorker()
+def worker(tmp_path: Path) -> Iterator[FakeWorker]:
+    fake = FakeWorker(mark=mark(str(tmp_path / ".claude-mem")))
 
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -52,6 +54,8 @@ def worker() -> Iterator[FakeWorker]:
             fake.asked.append((parts.path, parse_qs(parts.query), body, dict(self.headers)))
             status, text = fake.answers.get(parts.path, (404, "{}"))
             self.send_response(status)
+            if fake.mark:
+                self.send_header(HEADER, fake.mark)
             self.end_headers()
             self.wfile.write(text.encode())
 
@@ -392,6 +396,23 @@ def test_whatever_comes_in_an_agent_is_not_broken(agent: Agent, worker: FakeWork
     assert worker.asked == []
 
 
+def test_half_characters_and_numbers_that_are_no_json_lose_no_event(agent: Agent, worker: FakeWorker) -> None:
+    text = (
+        r'{"session_id": "s\ud800", "cwd": "WORK", "prompt": "cut \ud83d", "tool_name": "B\udfff",'
+        r'"agent_id": "a\ud800", "tool_input": {"k\ud800": "\ud83d"}, "tool_response": [NaN, 1e999, 0.5],'
+        r'"last_assistant_message": "m\ud83d"}'
+    ).replace("WORK", str(agent.work))
+    for event in EVENTS:
+        agent.answer(event, text)
+    assert agent.kept() == []
+    (prompt,), (used,) = worker.bodies("/api/sessions/init"), worker.bodies("/api/sessions/observations")
+    assert (prompt["contentSessionId"], prompt["prompt"]) == ("s?", "cut ?")
+    assert (used["tool_input"], used["tool_response"]) == ({"k?": "?"}, ["nan", "inf", 0.5])
+    agent.answer("summarize", text.replace("agent_id", "of_nobody"))
+    assert worker.bodies("/api/sessions/summarize")[0]["last_assistant_message"] == "m?"
+    assert agent.answer("observation", text.replace(str(agent.work), r"/w\ud800")) == {}
+
+
 def test_a_pipe_that_is_never_closed_is_not_waited_for(agent: Agent, worker: FakeWorker) -> None:
     """R127."""
     with subprocess.Popen(
@@ -440,6 +461,19 @@ def test_what_is_refused_is_kept(agent: Agent, worker: FakeWorker, status: int) 
     worker.answers["/api/sessions/observations"] = (status, "{}")
     agent.answer("observation", tool_name="Bash")
     assert len(agent.kept()) == 1
+
+
+@pytest.mark.parametrize("other", ["", mark("/another/memory")])
+@pytest.mark.parametrize("said", ['{"status": "ok"}', "<html>hello</html>", "[]"])
+def test_another_program_on_the_port_gets_no_event_for_good_and_no_word_in(
+    agent: Agent, worker: FakeWorker, said: str, other: str
+) -> None:
+    """R129: one that says yes to everything, the original's worker, or the worker of another memory."""
+    worker.mark = other
+    worker.answers = dict.fromkeys(("/api/context/inject", "/api/sessions/init"), (200, said))
+    assert agent.run("context").stdout == SPEAKS + "\n"
+    assert agent.answer("session-init", prompt="p") == {}
+    assert [kept["body"]["prompt"] for kept in agent.kept()] == ["p"]
 
 
 def test_a_worker_that_is_silent_costs_no_more_than_the_time_there_is(lonely: Agent) -> None:

@@ -41,6 +41,7 @@ from worker.api.routes import (
 )
 from worker.api.services import Services
 from worker.contract.errors import MemError
+from worker.contract.memory_mark import mark
 
 _TOPICS = (
     search, timeline, batches, records, sessions, lanes, context, prompting, costs, curation, projects, writing,
@@ -79,7 +80,7 @@ def build(
     )
     return Starlette(
         routes=table(listed),
-        middleware=[Middleware(Boundary, host=host, access=access)],
+        middleware=[Middleware(Boundary, host=host, access=access, mark=mark(str(services.data_dir)))],
         exception_handlers={
             MemError: errors.told,
             HTTPException: errors.refused,

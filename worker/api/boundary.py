@@ -14,6 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from worker.api.access import TRUSTED, Access, Rights
 from worker.api.errors import response_for
 from worker.contract.errors import Forbidden, MemError, TimedOut, TooLarge, WrongType
+from worker.contract.memory_mark import HEADER
 
 MOST_BODY_BYTES = 64 * 2**20
 """The original takes 5 MB; an import of long texts needs more."""
@@ -32,8 +33,10 @@ _HEADERS = "Content-Type,Authorization,X-Api-Key,Last-Event-ID,X-Requested-With"
 class Boundary:
     """Refuses foreign Host, Origin and content types, and who lacks a token; marks what a local page may read."""
 
-    def __init__(self, app: ASGIApp, host: str, access: Access | None = None) -> None:
+    def __init__(self, app: ASGIApp, host: str, access: Access | None = None, mark: str = "") -> None:
+        """mark: of the memory that is served, for each answer to carry."""
         self._app = app
+        self._mark = (HEADER.lower().encode(), mark.encode()) if mark else None
         self._hosts = _LOCAL | {host.lower()}
         self._access = access or Access()
 
@@ -42,6 +45,8 @@ class Boundary:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        if self._mark is not None:
+            send = _carrying(send, self._mark)
         headers = Headers(scope=scope)
         origin = headers.get("origin")
         refusal = _too_much(headers) or self._refusal(scope, headers, origin)
@@ -124,6 +129,15 @@ def _bounded(receive: Receive) -> Receive:
 
 def _too_large() -> TooLarge:
     return TooLarge(f"the body is over the limit of {MOST_BODY_BYTES // 2**20} MB")
+
+
+def _carrying(send: Send, header: tuple[bytes, bytes]) -> Send:
+    async def with_header(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            message["headers"] = [*message.get("headers", ()), header]
+        await send(message)
+
+    return with_header
 
 
 def _granting(send: Send, origin: str) -> Send:

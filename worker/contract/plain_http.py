@@ -7,10 +7,17 @@ import socket
 import time
 from collections.abc import Iterable
 
+from worker.contract.memory_mark import HEADER
+
 _PIECE_BYTES = 65536
 _MOST_BYTES = 16 * 2**20
+_MARK = HEADER.lower().encode()
 _SHORTEST_S = 0.001
 _PLAIN = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/")
+
+
+class Stranger(ConnectionError):
+    """Another program answers than our memory's worker."""
 
 
 class Refused(Exception):
@@ -22,12 +29,21 @@ class Refused(Exception):
 
 
 def exchange(
-    host: str, port: int, method: str, target: str, body: bytes | None, *, token: str, caller: str, deadline_s: float
+    host: str,
+    port: int,
+    method: str,
+    target: str,
+    body: bytes | None,
+    *,
+    token: str,
+    caller: str,
+    deadline_s: float,
+    memory: str = "",
 ) -> bytes:
-    """The body of a success. deadline_s: on the clock of ``time.monotonic``.
+    """The body of a success. deadline_s: on the clock of ``time.monotonic``. memory: its mark, empty for any memory.
 
-    Errors: ``OSError`` (``ConnectionRefusedError`` when nobody is there, ``TimeoutError`` when it takes too long);
-    ``Refused`` for another status.
+    Errors: ``OSError`` (``ConnectionRefusedError`` when nobody is there, ``TimeoutError`` when it takes too long,
+    ``Stranger``); ``Refused`` for another status.
     """
     name = f"[{host}]" if ":" in host else host
     lines = [f"{method} {target} HTTP/1.0", f"Host: {name}:{port}", "Accept: application/json, text/plain"]
@@ -47,7 +63,7 @@ def exchange(
                 break
             pieces.append(piece)
             size += len(piece)
-    return _read(b"".join(pieces))
+    return _read(b"".join(pieces), memory)
 
 
 def query(path: str, pairs: Iterable[tuple[str, str]]) -> str:
@@ -66,16 +82,22 @@ def _left(deadline_s: float) -> float:
     return max(_SHORTEST_S, left)
 
 
-def _read(answer: bytes) -> bytes:
+def _read(answer: bytes, memory: str) -> bytes:
     head, found, body = answer.partition(b"\r\n\r\n")
     words = head.split(b"\r\n", 1)[0].split()
     if not found or len(words) < 2 or not words[0].startswith(b"HTTP/") or not words[1].isdigit():
         raise ConnectionError("what answers speaks no HTTP")
+    marked = ""
     for line in head.split(b"\r\n")[1:]:
         key, _, value = line.partition(b":")
-        if key.strip().lower() == b"content-length" and value.strip().isdigit() and len(body) < int(value):
+        name = key.strip().lower()
+        if name == b"content-length" and value.strip().isdigit() and len(body) < int(value):
             raise ConnectionError("the answer ends in the middle")
+        if name == _MARK:
+            marked = value.strip().decode("latin-1")
     status = int(words[1])
     if not 200 <= status < 300:
         raise Refused(status, body[:300].decode("utf-8", "replace"))
+    if not marked or memory not in ("", marked):
+        raise Stranger("another program answers, or the worker of another memory")
     return body

@@ -4,8 +4,11 @@ Nothing private comes to light by a cut: what is cut away takes with it all that
 it, and both ends of a cut lie between words.
 """
 
+import math
 import re
 from collections.abc import Iterable
+
+from worker.cli.harness.event import whole
 
 MOST_CHARS = 256 * 1024
 """Of a text; the original cuts prompts there too."""
@@ -46,7 +49,7 @@ def _bounded(value: object, openings: tuple[str, ...], left: list[int], depth: i
                 return f"[{len(value):,} characters of binary content are left out]"
             most = min(MOST_CHARS, left[0])
             left[0] -= min(len(value), most)
-            return cut(value, most, openings)
+            return whole(cut(value, most, openings))
         case dict() | list() if depth >= _DEEPEST:
             return "[nested too deep]"
         case dict():
@@ -56,7 +59,7 @@ def _bounded(value: object, openings: tuple[str, ...], left: list[int], depth: i
                     kept["..."] = f"[{len(value) - len(kept):,} more are left out]"
                     break
                 left[0] -= len(key)
-                kept[key] = _bounded(item, openings, left, depth + 1)
+                kept[whole(key)] = _bounded(item, openings, left, depth + 1)
             return kept
         case list():
             some: list[object] = []
@@ -66,6 +69,8 @@ def _bounded(value: object, openings: tuple[str, ...], left: list[int], depth: i
                     break
                 some.append(_bounded(item, openings, left, depth + 1))
             return some
+        case float() if not math.isfinite(value):
+            return str(value)  # no JSON
         case _:
             left[0] -= _NUMBER_CHARS
             return value

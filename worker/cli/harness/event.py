@@ -26,7 +26,7 @@ class Input:
 
     def __init__(self, given: Mapping[str, object], *, session_keys: tuple[str, ...], cwd: str) -> None:
         self.session_id = next((text for key in session_keys if (text := _text(given.get(key)))), "")
-        self.cwd = cwd if cwd and "\0" not in cwd else ""
+        self.cwd = cwd if cwd and "\0" not in cwd and _is_whole(cwd) else ""
         self.prompt = _text(given.get("prompt"))
         self.tool_name = _text(given.get("tool_name"))
         self.tool_input = given.get("tool_input")
@@ -50,12 +50,27 @@ class Reply:
         self.context, self.shown, self.speaks = context, shown, speaks
 
 
+def whole(text: str) -> str:
+    """A text with `?` in place of half characters, which nobody could write down: a cut may leave half an emoji."""
+    return text if _is_whole(text) else text.encode("utf-8", "replace").decode()
+
+
+def _is_whole(text: str) -> bool:
+    if text.isascii():
+        return True
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""
+    return whole(value) if isinstance(value, str) else ""
 
 
 def _name(value: object) -> str:
-    return value if isinstance(value, str) and 1 <= len(value) <= _MOST_NAME_CHARS else ""
+    return whole(value) if isinstance(value, str) and 1 <= len(value) <= _MOST_NAME_CHARS else ""
 
 
 def _files(tool_input: object) -> tuple[str, ...]:
@@ -63,4 +78,6 @@ def _files(tool_input: object) -> tuple[str, ...]:
         return ()
     one, many = tool_input.get("file_path"), tool_input.get("filePaths")
     given = [one, *(many if isinstance(many, list) else ())]
-    return tuple(dict.fromkeys(path for path in given if isinstance(path, str) and path and "\0" not in path))[:10]
+    return tuple(
+        dict.fromkeys(path for path in given if isinstance(path, str) and path and "\0" not in path and _is_whole(path))
+    )[:10]

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 
 from worker.contract import spool
 from worker.contract.hook_settings import HookSettings
+from worker.contract.memory_mark import mark
 from worker.contract.plain_http import Refused, exchange
 
 CALLER = "hook"
@@ -66,10 +67,11 @@ class Worker:
     def ask_text(self, method: str, target: str, body: Mapping[str, object] | None = None) -> str:
         """Any answer. Errors: as ``ask``."""
         where = self._settings
+        memory = mark(where.data_dir) if self._is_of_this_machine() else ""
         content = None if body is None else json.dumps(body, separators=(",", ":")).encode()
         answer = exchange(
             where.host, where.port, method, target, content,
-            token=where.token, caller=CALLER, deadline_s=self._deadline_s,
+            token=where.token, caller=CALLER, deadline_s=self._deadline_s, memory=memory,
         )  # fmt: skip
         return answer.decode("utf-8", "replace")
 
@@ -95,7 +97,7 @@ class Worker:
     def start(self) -> bool:
         """Have a worker started, without waiting for it; whether one is being started. One hook of many does it."""
         where = self._settings
-        if not (where.host == "::1" or where.host.startswith("127.")):
+        if not self._is_of_this_machine():
             return False  # a worker of another machine is not ours to start
         stamp = os.path.join(where.data_dir, "state", "hook-start")
         try:
@@ -115,6 +117,9 @@ class Worker:
         except OSError:
             return False
         return True
+
+    def _is_of_this_machine(self) -> bool:
+        return self._settings.host == "::1" or self._settings.host.startswith("127.")
 
     def _is_there(self) -> bool:
         try:

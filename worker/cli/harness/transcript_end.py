@@ -4,6 +4,8 @@ import json
 import os
 import re
 
+from worker.cli.harness.event import whole
+
 _BLOCK_BYTES = 1 << 16
 _MOST_BYTES = 8 << 20
 _REMINDER = re.compile(r"<system-reminder>.*?(?:</system-reminder>|\Z)", re.DOTALL)
@@ -68,4 +70,4 @@ def _answer(line: bytes) -> tuple[str, str] | None:
     if not isinstance(message, dict):
         return None
     text, model = said(message.get("content")), message.get("model")
-    return (text, model if isinstance(model, str) else "") if text else None
+    return (whole(text), whole(model) if isinstance(model, str) else "") if text else None
