@@ -23,7 +23,7 @@ Params = dict[str, str]
 class Surveyed:
     """The memory as a whole, made from entries. state: of the index. plan: None for a worker that does not tell.
 
-    log: lines as they are in the file. broken: no session tells what it holds.
+    log: lines as they are in the file. broken: no session tells what it holds. counting: recalls are counted.
     """
 
     def __init__(self, entries: Callable[[], Sequence[Entry]], now_ms: int) -> None:
@@ -32,6 +32,7 @@ class Surveyed:
         self.state = IndexState.READY
         self.plan: ContextPlan | None = None
         self.broken = False
+        self.counting = True
         self.log: list[str] = [
             "[2026-11-25 14:59:01.000] [INFO ] [WORKER] served",
             "[2026-11-25] [WARN ] [X] \x1b[2Jgone",
@@ -106,7 +107,7 @@ class Surveyed:
                 )
             ),
             session_count=len([name for name in sessions if name]),
-            counting_since_epoch_ms=self._now_ms - 20 * DAY_MS,
+            counting_since_epoch_ms=self._now_ms - 20 * DAY_MS if self.counting else None,
         )
 
     def _lines(self) -> list[SessionLine]:

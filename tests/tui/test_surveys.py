@@ -135,6 +135,14 @@ async def test_costs_zoom_in_and_out_and_end_at_the_records() -> None:
         assert stage.state.rows.total == wanted.spent.records
 
 
+async def test_what_never_came_back_is_not_said_before_anything_was_counted() -> None:
+    async with Stage(size=(80, 24)) as stage:
+        stage.memory.surveyed.counting = False
+        await _open(stage, "dollar_sign")
+        assert "which records never come back is known once some did" in stage.text
+        assert [line for line in stage.screen if "farm-api" in line and line.endswith("-")]
+
+
 async def test_the_scope_of_the_costs_is_that_of_the_workspace() -> None:
     async with Stage(project="web") as stage:
         await _open(stage, "dollar_sign")

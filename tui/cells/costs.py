@@ -126,11 +126,19 @@ def figures(costing: Costing, room: int, lk: Look) -> list[Line]:
     if not total.work_tokens:
         out = [_figure("to read", compact(total.read_tokens), "what the work cost, nobody told", room)]
     out.append(_figure("read back", compact(total.read_back_tokens), _back(costs, lk), room))
-    never = f"of {_records(total.records)} never came back: {compact(total.never_work_tokens)} of work"
-    share = percent(total.never_work_tokens, total.work_tokens)
-    out.append(_figure("never", grouped(total.never), f"{never} ({share})" if total.work_tokens else never, room))
+    out.append(_never(costs, room))
     burn = _burn(costs, room, lk)
     return [*out, burn] if burn else [*out, [("quiet", fit.cut("  no days to compare", room, glyphs.ellipsis))]]
+
+
+def _never(costs: Costs, room: int) -> Line:
+    """What never came back: what to stop recording. While nothing was counted yet, that says nothing."""
+    total = costs.total
+    if costs.counting_since_epoch_ms is None:
+        return _figure("never", "-", "which records never come back is known once some did", room)
+    said = f"of {_records(total.records)} never came back: {compact(total.never_work_tokens)} of work"
+    share = f" ({percent(total.never_work_tokens, total.work_tokens)})" if total.work_tokens else ""
+    return _figure("never", grouped(total.never), said + share, room)
 
 
 def _spent(costs: Costs, lk: Look) -> str:
@@ -205,7 +213,7 @@ def choices(costing: Costing, room: int, lk: Look) -> Choices:
         return Choices([[("text", "")], *(_told(text, room) for line in said for text in _wrapped(line, room))], ())
     costs = costing.answer
     assert costs is not None
-    of, whole = _measure(costs.total)
+    table = _Table(*_measure(costs.total), costs.counting_since_epoch_ms is not None, room, lk)
     out: list[Line] = []
     picks: list[tuple[int, Slice]] = []
 
@@ -219,7 +227,7 @@ def choices(costing: Costing, room: int, lk: Look) -> Choices:
         group("Projects", len(costs.projects))
         for line in costs.projects[:_MOST]:
             picks.append((len(out), Slice(Part(line.value))))
-            out.append(_row(one_line(line.value) or "(no project)", line.spent, of(line.spent), whole, room, lk))
+            out.append(_row(one_line(line.value) or "(no project)", line.spent, table))
         rest = costs.projects[_MOST:]
         if rest:
             out.append([("quiet", fit.cut(f"  {len(rest)} more, cheaper ones; open one by : and its name", room))])
@@ -227,13 +235,13 @@ def choices(costing: Costing, room: int, lk: Look) -> Choices:
         group("Sessions", costs.session_count)
         for session in costs.sessions:
             picks.append((len(out), Slice(Part(part.project or session.project or None, session))))
-            out.append(_row(_session_name(session), session.spent, of(session.spent), whole, room, lk))
+            out.append(_row(_session_name(session), session.spent, table))
         if costs.session_count > len(costs.sessions):
             out.append([("quiet", fit.cut(f"  {costs.session_count - len(costs.sessions)} more, cheaper ones", room))])
     group("Types", len(costs.types))
     for line in costs.types:
         picks.append((len(out), Slice(type=line.value)))
-        out.append(_row(one_line(line.value), line.spent, of(line.spent), whole, room, lk, mark_of=line.value))
+        out.append(_row(one_line(line.value), line.spent, table, mark_of=line.value))
     return Choices(out, tuple(picks))
 
 
@@ -284,14 +292,28 @@ def _head(name: str, room: int) -> Line:
     return [("group", fit.left(f"  {name}", wide + 4)), ("quiet", text)]
 
 
-def _row(name: str, spent: Spent, value: int, whole: int, room: int, lk: Look, *, mark_of: str | None = None) -> Line:
-    wide, share, work, read, ratio, never = _columns(room)
-    glyphs = lk.glyphs
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """of, whole: what a share is of. counted: whether it is known what never came back."""
+
+    of: Callable[[Spent], int]
+    whole: int
+    counted: bool
+    room: int
+    look: Look
+
+
+def _row(name: str, spent: Spent, table: _Table, *, mark_of: str | None = None) -> Line:
+    wide, share, work, read, ratio, never = _columns(table.room)
+    glyphs = table.look.glyphs
     sign = mark(mark_of, glyphs) if mark_of is not None else None
-    text = fit.right(percent(value, whole), share) + " " + fit.right(work_badge(spent.work_tokens), work)
+    text = (
+        fit.right(percent(table.of(spent), table.whole), share) + " " + fit.right(work_badge(spent.work_tokens), work)
+    )
     text += " " + fit.right(read_badge(spent.read_tokens), read) if read else ""
     text += " " + fit.right(ratio_badge(spent.read_tokens, spent.work_tokens, glyphs), ratio) if ratio else ""
-    text += " " + fit.right(percent(spent.never, spent.records), never) if never else ""
+    unread = percent(spent.never, spent.records) if table.counted else "-"
+    text += " " + fit.right(unread, never) if never else ""
     lead: Line = [("text", "  "), (sign.role, f"{sign.letter} ")] if sign is not None else [("text", "  ")]
     room_left = wide if sign is not None else wide + 2
     return [*lead, ("text", fit.left(name, room_left, glyphs.ellipsis)), ("figure", text)]

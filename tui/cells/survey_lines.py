@@ -26,7 +26,8 @@ def costs(told: Costs, project: str | None) -> Iterator[str]:
     if total.read_back:
         yield f"Read back: {grouped(total.read_back)} records for {grouped(total.read_back_tokens)} tokens."
     never = f"{grouped(total.never)} records, {grouped(total.never_work_tokens)} tokens of work"
-    yield f"Never came back: {never}, {percent(total.never_work_tokens, total.work_tokens)}."
+    if told.counting_since_epoch_ms is not None:
+        yield f"Never came back: {never}, {percent(total.never_work_tokens, total.work_tokens)}."
     groups: tuple[tuple[str, Sequence[CostLine | SessionCost]], ...] = (
         ("Project", told.projects if project is None else ()), ("Type", told.types), ("Session", told.sessions),
     )  # fmt: skip
