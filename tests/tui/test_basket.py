@@ -27,7 +27,7 @@ async def test_space_marks_and_the_head_line_counts() -> None:
 async def test_v_marks_from_here_to_there_and_escape_gives_up() -> None:
     async with Stage() as stage:
         await stage.press("j", "v", "j", "j")
-        assert [line[1] for line in stage.screen[5:10]] == [" ", "·", "·", "·", " "]
+        assert [line[1] for line in stage.screen[6:11]] == [" ", "·", "·", "·", " "]
         await stage.press("escape")
         assert stage.state.basket.span_from is None
         assert not stage.state.basket.entries

@@ -68,7 +68,7 @@ def test_readable_silent_and_thrifty(term: dict[str, str]) -> None:
         terminal.send("\x1b[6~")
         page = terminal.read(quiet_s=0.04)
         assert 0 < len(page) <= 3500
-        terminal.until(lambda text: "About this: Finding number 9983" in text)
+        terminal.until(lambda text: "About this: Finding number 9984" in text)
 
         terminal.send("q")
         assert terminal.process.wait(10) == 0

@@ -155,7 +155,7 @@ def _folded(quiet: list[Slot], gap: str, tight: bool) -> list[Slot]:
     text = f"{gap}{duration(end - start)}{gap}"
     if len(quiet) > len(text):
         return [Slot(0, len(text), start, end, (), text)]
-    return [Slot(0, 1, start, end, (), gap)] if tight and len(quiet) > 1 else quiet
+    return [Slot(0, 1, start, end, (), gap)] if tight and len(quiet) > 2 else quiet
 
 
 def duration(span_ms: int) -> str:

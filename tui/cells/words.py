@@ -135,9 +135,9 @@ def banner(state: ViewState, *, typing: bool = False) -> str:
     return " ".join(_sentence(note) for note in state.notes if len(note) > _SHORT_NOTE)
 
 
-def as_of(moment: str) -> str:
+def as_of(state: ViewState, moment: str) -> str:
     """That it is the past that is looked at."""
-    return f"AS OF {moment}: nothing after that is shown or counted. a returns to now."
+    return f"AS OF {moment}: nothing later is shown or counted. {key_of(state, 'as_of', 'a')} returns to now."
 
 
 def key_of(state: ViewState, action: str, usual: str) -> str:

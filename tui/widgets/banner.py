@@ -26,7 +26,7 @@ class Banner(Line):
         self._text, self._role = words.banner(state, typing=typing), "text"
         trouble = state.failed or state.link in (Link.FAILED, Link.LOST)
         if not trouble and state.ask.as_of_ms is not None:
-            self._text, self._role = words.as_of(full(self._look, state.ask.as_of_ms)), "past"
+            self._text, self._role = words.as_of(state, full(self._look, state.ask.as_of_ms)), "past"
         self.display = bool(self._text)
         self._update()
 

@@ -9,10 +9,14 @@ from tui.cells.strip import Fit, Shape, shape
 from tui.state.model import ViewState
 from tui.state.scrub import level
 from tui.widgets.paint import Line, Piece, components
+from worker.contract.search import Entry
 
 
 class Histogram(Line):
-    """Bars with the days above them and the playhead below; in one line, just bars. It stands where the cursor does."""
+    """Bars with the days above them and the playhead below; in one line, just bars.
+
+    The playhead follows the cursor with the preview, once it rests, so that a step costs no bytes here.
+    """
 
     PREFIX = "histogram"
     COMPONENT_CLASSES: ClassVar[set[str]] = components(
@@ -37,7 +41,7 @@ class Histogram(Line):
 
     def _update(self) -> None:
         state, room, tall = self._state, self.size.width, self.size.height
-        entry = state.entry
+        entry = rested(state)
         here_ms = entry.created_at_epoch if entry is not None else None
         shown = self._shaped(room if tall > 1 else bars.single_room(room), here_ms)
         if shown is None:
@@ -83,8 +87,13 @@ class Histogram(Line):
         return shown
 
 
+def rested(state: ViewState) -> Entry | None:
+    """The entry on which the cursor last came to rest."""
+    return state.shown_entry if state.shown_entry is not None and state.entry is not None else state.entry
+
+
 def brushed(state: ViewState) -> tuple[int, int] | None:
-    """The moments between which a range was begun; None where there is none."""
-    rows = state.span
-    ends = [entry for row in (rows[0], rows[-1]) if (entry := state.at(row)) is not None] if rows else []
-    return (ends[0].created_at_epoch, ends[1].created_at_epoch) if len(ends) == 2 else None
+    """The moments from where a range was begun to where the cursor rests; None where there is none."""
+    begun = state.find(state.basket.span_from) if state.basket.span_from is not None else None
+    first, last = state.at(begun) if begun is not None else None, rested(state)
+    return (first.created_at_epoch, last.created_at_epoch) if first is not None and last is not None else None

@@ -7,7 +7,7 @@ from tui.cells.look import Look
 from tui.cells.marks import ROLES
 from tui.cells.strip import Fit, Shape, shape
 from tui.state.model import View, ViewState
-from tui.widgets.histogram import brushed
+from tui.widgets.histogram import brushed, rested
 from tui.widgets.paint import Line, components
 
 
@@ -48,14 +48,15 @@ class LaneView(Line):
         if not self.needed(screen.width, screen.height) or found is None or margins is None:
             self.draw([])
             return
-        here_ms = state.entry.created_at_epoch if state.entry is not None else None
+        entry = rested(state)
+        here_ms = entry.created_at_epoch if entry is not None else None
         shown = self._shaped(room - sum(margins), here_ms)
         if shown is None:
             self.draw([])
             return
         self._keep = shown.cell(here_ms) if here_ms is not None else None
         lines = lanes.lines(
-            found, shown, room, self._look, most=_most(screen.width, screen.height), here=state.entry,
+            found, shown, room, self._look, most=_most(screen.width, screen.height), here=entry,
             brush_ms=brushed(state), marks_ms=[entry.created_at_epoch for entry in state.basket.entries],
         )  # fmt: skip
         if self.styles.height is None or self.styles.height.value != len(lines):
