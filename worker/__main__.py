@@ -27,6 +27,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--check", action="store_true", help="only look at the database, and print JSON")
     given = parser.parse_args(argv)
+    if given.port == 0 and not given.with_parent:
+        parser.error("argument --port: 0, any free port, is for --with-parent, which tells it")
     try:
         settings = load()
     except MemError as error:

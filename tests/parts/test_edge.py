@@ -242,7 +242,6 @@ def test_page_that_cannot_be_given(worker: WorkerProcess, path: str, query: str)
 @pytest.mark.parametrize(
     ("method", "path", "status", "code"),
     [
-        ("GET", "/", 404, "not_found"),
         ("GET", "/api/nothing", 404, "not_found"),
         ("GET", "/api/observation/99999", 404, "not_found"),
         ("GET", "/api/session/99999", 404, "not_found"),
