@@ -184,6 +184,20 @@ async def test_events_that_come_late_belong_to_the_turn_in_which_they_happened(e
     assert rows(edge, "SELECT max(created_at_epoch) FROM tool_uses") == [(NOON + 100_000,)], "never in the future"
 
 
+async def test_a_clock_that_is_set_back_moves_nothing_into_another_turn(edge: Edge, clock: At) -> None:
+    await begin(edge, "one")
+    clock.ms += 5_000
+    assert await use(edge, tool_use_id="of-one") == {"status": "queued"}
+    clock.ms -= HOUR
+    assert (await begin(edge, "<private>two"))["reason"] == "private"
+    late: dict[str, Any] = {"occurred_at_epoch_ms": clock.ms, "tool_use_id": "of-two"}
+    assert (await use(edge, **late))["reason"] == "private"
+    clock.ms += 10
+    assert (await begin(edge, "three"))["promptNumber"] == 2
+    assert await use(edge, tool_use_id="of-three") == {"status": "queued"}
+    assert rows(edge, "SELECT tool_use_id, prompt_number FROM py_captured") == [("of-one", 1), ("of-three", 2)]
+
+
 async def test_the_same_event_ten_times_at_once_is_one(edge: Edge, clock: At) -> None:
     """R162."""
     for number, over in enumerate(

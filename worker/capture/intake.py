@@ -242,7 +242,8 @@ class Intake:
             before = turns.seen(connection, name) if name else None
             if before is not None:
                 return _Outcome(msgspec.json.decode(before[0], type=kind))
-            outcome = work(connection, platform, at)
+            known = capturing.find(connection, platform, event.content_session_id)
+            outcome = work(connection, platform, turns.moment(connection, known.id, at, now) if known else at)
             if name:
                 turns.note_seen(connection, name, msgspec.json.encode(outcome.answer), now)
             return outcome

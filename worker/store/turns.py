@@ -17,6 +17,8 @@ TABLES = {
     "py_heard": """CREATE TABLE py_heard (
         session_db_id INTEGER PRIMARY KEY, epoch_ms INTEGER NOT NULL, ended_epoch_ms INTEGER)""",
 }
+_SET_BACK_MS = 1_000
+"""Events that come at once may be written in another order than the clock was looked at."""
 _KEPT_MS = 30 * 86_400_000
 """An event may lie in a spool for as long as a machine is not used."""
 
@@ -64,6 +66,15 @@ def hear(connection: sqlite3.Connection, session_db_id: int, epoch_ms: int) -> N
             ON CONFLICT (session_db_id) DO UPDATE SET epoch_ms = max(epoch_ms, excluded.epoch_ms)""",
         (session_db_id, epoch_ms),
     )
+
+
+def moment(connection: sqlite3.Connection, session_db_id: int, epoch_ms: int, now_epoch_ms: int) -> int:
+    """When something happened: as it says, or after all that was heard of its session if the clock was set back since.
+
+    Else what is done in a private turn would be taken for that of the turn before it.
+    """
+    row = connection.execute("SELECT epoch_ms FROM py_heard WHERE session_db_id = ?", (session_db_id,)).fetchone()
+    return int(row[0]) + 1 if row is not None and row[0] > now_epoch_ms + _SET_BACK_MS else epoch_ms
 
 
 def has_ended(connection: sqlite3.Connection, session_db_id: int) -> bool:
