@@ -83,8 +83,8 @@ def _lanes(found: Sequence[Piece], bounds: Sequence[int]) -> list[Lane]:
 
 def _chosen(every: Sequence[Lane], most: int, moment: int) -> tuple[Lane, ...]:
     """Those with the most records, and the one nearest to the moment, in the order given."""
-    ranked = sorted(every, key=lambda lane: -lane.records)
-    ranked.sort(key=lambda lane: lane is not min(every, key=lambda lane: _away(lane, moment)))
+    nearest = min(every, key=lambda lane: _away(lane, moment), default=None)
+    ranked = sorted(every, key=lambda lane: (lane is not nearest, -lane.records))
     kept = {lane.session for lane in ranked[:most]}
     return tuple(lane for lane in every if lane.session in kept)
 
