@@ -143,6 +143,22 @@ async def test_what_never_came_back_is_not_said_before_anything_was_counted() ->
         assert [line for line in stage.screen if "farm-api" in line and line.endswith("-")]
 
 
+async def test_another_project_is_chosen_by_name_while_a_screen_is_open() -> None:
+    async with Stage() as stage:
+        stage.memory.surveyed.plan = plan("web")
+        for key, path in (("p", calls.CONTEXT_ROWS), ("dollar_sign", calls.COSTS)):
+            await _open(stage, key)
+            await stage.press("colon")
+            await stage.settled()
+            await stage.press(*("mizu" if key == "p" else "infra"))
+            await stage.until(lambda: "project " in stage.text)
+            await stage.press("enter")
+            await stage.settled()
+            wanted = "mizu-docs" if key == "p" else "infra"
+            assert isinstance(stage.app.screen, SurveyScreen)
+            assert _asked(stage, path)[-1]["project"] == wanted == stage.state.ask.project
+
+
 async def test_the_scope_of_the_costs_is_that_of_the_workspace() -> None:
     async with Stage(project="web") as stage:
         await _open(stage, "dollar_sign")

@@ -123,7 +123,7 @@ def _nothing(state: ViewState, lk: Look) -> list[str]:
         return [
             "It is not clear whose session: no project is chosen.",
             "",
-            "q  goes back to the list, where s or : chooses a project",
+            ":  and its name chooses one",
         ]
     if start.silent:
         return [

@@ -8,6 +8,7 @@ from tui.deeds.table import Deed
 from tui.keymap import table
 from tui.keymap.chosen import shown
 from tui.screens.palette import PaletteScreen
+from tui.screens.survey import SurveyScreen
 from tui.screens.workspace import Workspace
 from tui.state import facts
 from tui.state.model import ViewState
@@ -55,7 +56,7 @@ class Commanding:
         if isinstance(desk.screen, Workspace):
             items += themes(desk.themes())
         palette = PaletteScreen(desk.look, desk.state, items)
-        if isinstance(desk.screen, Workspace):
+        if isinstance(desk.screen, Workspace | SurveyScreen):
             desk.background("projects", self._projects, palette.offer)
         desk.put_up(palette)
 

@@ -39,21 +39,19 @@ class Surveying:
 
     def costs(self) -> None:
         """What memory costs, of the workspace's project."""
-        self._open(CostScreen, costs.Begun(self._desk.state.ask.project))
+        self._open(CostScreen)
 
     def sessions(self) -> None:
         """The tree; the workspace's project is open in it."""
-        self._open(SessionScreen, session_tree.Begun(self._desk.state.ask.project))
+        self._open(SessionScreen)
 
     def next_start(self) -> None:
         """What the next session of the project gets: that of the workspace, of its record, of where the app began."""
-        state = self._desk.state
-        here = state.entry.project if state.entry is not None else None
-        self._open(NextStartScreen, next_start.Begun(state.ask.project or here or state.home))
+        self._open(NextStartScreen)
 
     def health(self) -> None:
         """How everything is."""
-        self._open(HealthScreen, health.Begun())
+        self._open(HealthScreen)
 
     def again(self) -> None:
         """All anew; where there is no worker, look for one."""
@@ -77,17 +75,22 @@ class Surveying:
             self._desk.screen.hits.focus()
         self._desk.tell(Sought(text, project, entry))
 
-    def _open(self, kind: type[SurveyScreen], begun: Fact) -> None:
+    def _open(self, kind: type[SurveyScreen]) -> None:
         if isinstance(self._desk.screen, kind):
             return
         self.close()
-        self._desk.put_up(kind(self._desk.look, self._desk.state))
-        self._desk.tell(begun)
+        screen = kind(self._desk.look, self._desk.state)
+        self._desk.put_up(screen)
+        self._desk.tell(_begun(screen, self._desk.state))
 
     # Questions
 
     def changed(self, before: ViewState, state: ViewState) -> None:
         """Ask for what the state needs now and did not before; once more, when a worker is there (again)."""
+        screen = self._desk.screen
+        if state.ask.project != before.ask.project and isinstance(screen, SurveyScreen):
+            self._desk.tell(_begun(screen, state))  # chosen by name, while this screen is open
+            return
         if not self._asking.gateway.ready:
             return
         linked = state.seq != before.seq and before.link is not Link.LIVE
@@ -146,3 +149,17 @@ class Surveying:
             seq, (project, number) = self._desk.state.sessions.seq, want
             self._desk.tell(await self._asking.gateway.surveys.sessions(seq, project, number))
             await asyncio.sleep(0)
+
+
+def _begun(screen: SurveyScreen, state: ViewState) -> Fact:
+    """What a screen begins with: the project of the workspace, for the next start one even where that shows all."""
+    match screen:
+        case CostScreen():
+            return costs.Begun(state.ask.project)
+        case SessionScreen():
+            return session_tree.Begun(state.ask.project)
+        case NextStartScreen():
+            here = state.entry.project if state.entry is not None else None
+            return next_start.Begun(state.ask.project or here or state.home)
+        case _:
+            return health.Begun()
