@@ -10,6 +10,7 @@ from typing import ParamSpec
 
 from textual import constants, events
 from textual.app import App
+from textual.theme import Theme
 from textual.worker import Worker, WorkerState
 
 from tui import kept as kept_file
@@ -125,7 +126,7 @@ class MemoryApp(App[None]):
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """Our own variables, for themes that are not ours."""
-        return {"quiet": "#8b9099", "faint": "#6b7079", "cursor-line": "#8b9099 25%"}
+        return themes.missing(self.current_theme)
 
     @property
     def state(self) -> ViewState:
@@ -165,6 +166,10 @@ class MemoryApp(App[None]):
         if constants.DEFAULT_THEME == "textual-dark":  # none was chosen by TEXTUAL_THEME
             known = self._wanted_theme in self.available_themes
             self.theme = self._wanted_theme if known else themes.DARK.name
+        elif constants.DEFAULT_THEME in {theme.name for theme in themes.THEMES}:
+            self.theme = constants.DEFAULT_THEME
+        self.theme_changed_signal.subscribe(self, self._wear_terminal_colours)
+        self._wear_terminal_colours(self.current_theme)
         if self.no_color or self.console.color_system in (None, "standard"):
             self.add_class("-few-colours")
         if self.look.glyphs is ASCII:
@@ -176,6 +181,10 @@ class MemoryApp(App[None]):
             more = f" (and {len(self.state.key_notes) - 1} more; ? lists them)" if len(self.state.key_notes) > 1 else ""
             self.say(f"keymap.toml: {self.state.key_notes[0]}{more}")
         self.call_after_refresh(self.linking.link_up)
+
+    def _wear_terminal_colours(self, theme: Theme) -> None:
+        """What lies under the cursor is told by turning the colours round, where we do not know them."""
+        self.set_class(theme.ansi, "-terminal-colours")
 
     def first(self) -> DrawnScreen:
         """The screen below all others."""

@@ -1,5 +1,9 @@
-"""The house themes: dark slate with a warm light, and the same by day."""
+"""The house themes: dark slate with a warm light, the same by day, one of strong contrasts, and one without colours.
 
+For the sixteen colours of the terminal itself there are Textual's `ansi-dark` and `ansi-light`.
+"""
+
+from textual.color import Color
 from textual.theme import Theme
 
 DARK = Theme(
@@ -58,4 +62,72 @@ LIGHT = Theme(
         "scrollbar-background-active": "#faf8f4",
     },
 )
-THEMES = (DARK, LIGHT)
+CONTRAST = Theme(
+    name="claude-mem-contrast",
+    primary="#ffb000",
+    secondary="#7fd4ff",
+    accent="#ffd75f",
+    foreground="#ffffff",
+    background="#000000",
+    surface="#1c1c1c",
+    panel="#6c6c6c",
+    success="#87ff87",
+    warning="#ffd75f",
+    error="#ff8787",
+    dark=True,
+    variables={
+        "quiet": "#d0d0d0",
+        "faint": "#a8a8a8",
+        "cursor-line": "#303060",
+        "input-cursor-background": "#ffd75f",
+        "input-cursor-foreground": "#000000",
+        "input-selection-background": "#5f5f00",
+        "scrollbar": "#8a8a8a",
+        "scrollbar-hover": "#bcbcbc",
+        "scrollbar-active": "#ffd75f",
+        "scrollbar-background": "#000000",
+        "scrollbar-background-hover": "#000000",
+        "scrollbar-background-active": "#000000",
+    },
+)
+"""Every text at least seven to one against what is behind it."""
+MONO = Theme(
+    name="claude-mem-mono",
+    primary="#e4e4e4",
+    secondary="#c6c6c6",
+    accent="#ffffff",
+    foreground="#d0d0d0",
+    background="#121212",
+    surface="#1e1e1e",
+    panel="#3a3a3a",
+    success="#e4e4e4",
+    warning="#ffffff",
+    error="#ffffff",
+    dark=True,
+    variables={
+        "quiet": "#9e9e9e",
+        "faint": "#767676",
+        "cursor-line": "#303030",
+        "input-cursor-background": "#ffffff",
+        "input-cursor-foreground": "#121212",
+        "input-selection-background": "#4e4e4e",
+        "scrollbar": "#4e4e4e",
+        "scrollbar-hover": "#767676",
+        "scrollbar-active": "#d0d0d0",
+        "scrollbar-background": "#121212",
+        "scrollbar-background-hover": "#121212",
+        "scrollbar-background-active": "#121212",
+    },
+)
+"""Greys alone: what is said is said by letters, weight and place."""
+THEMES = (DARK, LIGHT, CONTRAST, MONO)
+
+
+def missing(theme: Theme) -> dict[str, str]:
+    """Our own variables for a theme that is not ours: made from its colours, or the terminal's own."""
+    if theme.ansi:
+        return {"quiet": "ansi_default", "faint": "ansi_bright_black", "cursor-line": "ansi_default"}
+    made = theme.to_color_system().generate()
+    ground, text = Color.parse(made["background"]), Color.parse(made["foreground"])
+    shades = {"quiet": 0.65, "faint": 0.45, "cursor-line": 0.16}
+    return {name: ground.blend(text, part).hex for name, part in shades.items()}
