@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 from tests.tui.stage import Stage
+from tests.tui.surveys import plan
 
 
 async def shoot(folder: Path) -> None:
@@ -25,6 +26,17 @@ async def shoot(folder: Path) -> None:
             await stage.press("q", "question_mark")
             await stage.settled()
             (folder / f"{name}-guide.svg").write_text(stage.app.export_screenshot())
+        async with Stage(size=size) as stage:
+            stage.memory.surveyed.plan = plan("farm-api")
+            for key, screen in (
+                ("dollar_sign", "costs"),
+                ("S", "sessions"),
+                ("p", "next"),
+                ("exclamation_mark", "health"),
+            ):
+                await stage.press(key)
+                await stage.settled()
+                (folder / f"{name}-{screen}.svg").write_text(stage.app.export_screenshot())
         async with Stage(records=[], size=size) as stage:
             (folder / f"{name}-first.svg").write_text(stage.app.export_screenshot())
 

@@ -79,6 +79,9 @@ class Branch:
         return self.total + sum(self.below(row_id) for row_id in self.at)
 
 
+_SHUT = Branch()
+
+
 @dataclass(frozen=True, slots=True)
 class Tree:
     """projects: most recently used first; None while nobody told. cursor: a row. viewed: first and last on screen."""
@@ -95,11 +98,12 @@ class Tree:
     @property
     def total(self) -> int:
         """Rows in all."""
-        return sum(1 + self.branch(project).rows for project in self.projects or ())
+        here = self.projects or ()
+        return len(here) + sum(branch.rows for name, branch in self.branches.items() if branch.open and name in here)
 
     def branch(self, project: str) -> Branch:
         """What is known of a project's sessions."""
-        return self.branches.get(project) or Branch()
+        return self.branches.get(project, _SHUT)
 
     @property
     def node(self) -> Node | None:
@@ -111,12 +115,13 @@ class Tree:
         if row < 0:
             return None
         for project in self.projects or ():
-            branch = self.branch(project)
+            branch = self.branches.get(project, _SHUT)
             if row == 0:
                 return ProjectNode(project, branch.total, branch.open)
-            if row <= branch.rows:
+            rows = branch.rows if branch.open else 0
+            if row <= rows:
                 return _in_branch(project, branch, row - 1)
-            row -= 1 + branch.rows
+            row -= 1 + rows
         return None
 
     def row_of(self, project: str, index: int | None = None) -> int:
