@@ -148,7 +148,11 @@ async def test_by_rules_a_turn_becomes_an_observation_and_a_summary(stage: Stage
     await stage.queue(tool(1), tool(2), ended())
     await stage.done()
     (seen,) = await stage.rows()
-    assert (seen["type"], seen["title"], seen["project"]) == ("bugfix", "Fix the failing test_login in f1.py", "shop")
+    assert (seen["type"], seen["title"], seen["project"]) == (
+        "bugfix",
+        "Fix the failing test_login in f1.py: The root cause was a typo",
+        "shop",
+    )
     assert (seen["prompt_number"], seen["created_at_epoch"], seen["generated_by_model"]) == (1, NOON + 1, "local")
     assert seen["files_modified"] == '["/shop/f1.py","/shop/f2.py"]' and seen["discovery_tokens"] == 6
     (summed,) = await stage.rows("session_summaries")

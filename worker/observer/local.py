@@ -8,9 +8,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from worker.observer import acts, story, titles
+from worker.observer import acts, story, titles, wrapup
 from worker.observer.acts import Act
-from worker.observer.commands import Purpose
+from worker.observer.commands import Command, Purpose
 from worker.observer.events import Event
 from worker.observer.story import Story, Trouble
 from worker.observer.subject import Subject, best
@@ -18,6 +18,8 @@ from worker.observer.wording import listed, one_line, plural
 from worker.store.drafts import Draft
 
 _UNMARKED = re.compile(r"(?m)^\s*#{1,6}\s+|[*`]{1,3}")
+_COUNTING = frozenset(("gh", "wc", "du", "df", "jq", "ps", "stat", "file", "which"))
+"""Commands that only look, and whose first line is what was looked for."""
 _MOST_DRAFTS = 5
 _MOST_FACTS = 14
 _MOST_FILES = 40
@@ -26,9 +28,10 @@ _COMMAND_CHARS = 120
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What events are read with. prompts: of the session, the latest first."""
+    """What events are read with. prompts: of the session, the latest first. said: the agent's last words of it."""
 
     prompts: tuple[str, ...] = ()
+    said: str = ""
 
 
 def observations(events: Sequence[Event], turn: Turn) -> tuple[Draft, ...]:
@@ -39,7 +42,9 @@ def observations(events: Sequence[Event], turn: Turn) -> tuple[Draft, ...]:
     subject = best(turn.prompts)
     stories = [story.tell(part) for part in _parts([acts.act(event) for event in events])]
     telling = [each for each in stories if _tells(each, subject)]
-    return tuple(_draft(each, subject, alone=len(telling) == 1) for each in telling)
+    alone = len(telling) == 1
+    # What an agent says in the end is about all of its turn.
+    return tuple(_draft(each, subject, turn.said if each is telling[-1] else "", alone=alone) for each in telling)
 
 
 def _parts(done: Sequence[Act]) -> list[list[Act]]:
@@ -72,14 +77,15 @@ def _does(told: Story) -> bool:
     return any(command.purpose is Purpose.RUN and not came.failed for command, came in told.runs.values())
 
 
-def _draft(told: Story, subject: Subject, *, alone: bool) -> Draft:
+def _draft(told: Story, subject: Subject, said: str, *, alone: bool) -> Draft:
     kind = titles.kind_of(told, subject)
+    found, is_reason = wrapup.finding(said) if alone else ("", False)
     facts = _facts(told)
     return Draft(
         type=kind,
-        title=titles.title_of(told, subject, alone=alone),
+        title=titles.title_of(told, subject, titles.Found(found, is_reason), alone=alone),
         subtitle=titles.subtitle_of(told) or None,
-        narrative=_narrative(told, subject),
+        narrative=_narrative(told, subject, wrapup.opening(said)),
         facts=tuple(dict.fromkeys(facts))[:_MOST_FACTS],
         concepts=_concepts(told, kind),
         files_read=tuple(path for path in told.read if path not in told.changes)[:_MOST_FILES],
@@ -109,9 +115,12 @@ def _facts(told: Story) -> list[str]:
         verb = "Created" if change.created else "Changed"
         defined = f", defines {listed(change.symbols, 5)}" if change.symbols else ""
         facts.append(f"{verb} {change.shown} ({plural(change.edits, 'edit')}{defined})")
-    answers = _answers(told)
+    answers = {line: said for line, said in _answers(told).items() if _is_news(told.runs[line][0], said)}
+    troubled = {trouble.command.program for trouble in (*told.solved, *told.open.values())}
     for line, (command, came) in told.runs.items():
         if command.purpose is Purpose.VIEW or came.commits or line in answers:
+            continue
+        if came.failed and command.program in troubled:
             continue
         facts.append(f"`{one_line(line, _COMMAND_CHARS)}`: {_came(came.exit_code, came.failed, came.tests)}")
     facts += [f"`{one_line(line, _COMMAND_CHARS)}` → {said}" for line, said in answers.items()]
@@ -132,10 +141,16 @@ def _answers(told: Story) -> dict[str, str]:
     return dict(list(found.items())[:3])
 
 
+def _is_news(command: Command, said: str) -> bool:
+    """Whether the first line of what was printed says something by itself."""
+    shows = command.purpose is Purpose.VIEW and command.program.partition(" ")[0] not in _COUNTING
+    return not shows and sum(map(str.isalnum, said)) > 1
+
+
 def _trouble(trouble: Trouble) -> str:
     failed = listed(trouble.names, 3)
     said = f"{trouble.command.program} failed" + (f" ({failed})" if failed else "")
-    return f"{said}: {trouble.told}" if trouble.told else said
+    return f"{said}: {trouble.told.rstrip('.')}" if trouble.told else said
 
 
 def _came(code: int | None, failed: bool, tests: object) -> str:
@@ -144,8 +159,9 @@ def _came(code: int | None, failed: bool, tests: object) -> str:
     return f"{word}, {told}" if told else word
 
 
-def _narrative(told: Story, subject: Subject) -> str:
-    said = [f"Asked: {subject.text}."] if subject.text else []
+def _narrative(told: Story, subject: Subject, opening: str) -> str:
+    said = [f"Asked: {subject.text.rstrip('.')}."] if subject.text else []
+    said += [f"In the end: {opening}"] if opening else []
     said += [f"{_trouble(trouble)}. It passed {trouble.way}.".replace(" .", ".") for trouble in told.solved]
     if told.changes:
         changes = [_change(change.shown, change.edits, change.symbols) for change in told.changes.values()]

@@ -24,12 +24,13 @@ _MOST_FILES = 60
 class Part:
     """What is worked on as one: events of one turn, or its end. past: what is known of the session before it.
 
-    files: of the turn, read and modified, for its end.
+    files: of the turn, read and modified, for its end. said: the agent's last words of the turn, where they are known.
     """
 
     items: tuple[Queued, ...]
     past: Past = Past()
     files: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+    said: str = ""
 
     @property
     def ids(self) -> tuple[int, ...]:
@@ -63,6 +64,14 @@ def parts(batch: Sequence[Queued], *, by_agent: bool) -> list[tuple[Queued, ...]
     return [tuple(items) for items in found.values()]
 
 
+def last_words(batch: Sequence[Queued], items: Sequence[Queued]) -> str:
+    """What the agent said at the end of the turn of some items, if that is in the batch; nothing for a sub-agent's."""
+    first = items[0]
+    ends = (one for one in batch if one.kind is Kind.SUMMARY and one.prompt_number == first.prompt_number)
+    end = next(ends, None)
+    return "" if end is None or first.agent_id else end.last_assistant_message or ""
+
+
 async def by_rules(part: Part) -> Made:
     """Without a model; on a thread, for a tool may have said much."""
     return await asyncio.to_thread(_by_rules, part)
@@ -84,7 +93,7 @@ def _by_rules(part: Part) -> Made:
     if part.items[0].kind is Kind.SUMMARY:
         return Made(summary=_summed(part))
     opened = [events.event(item) for item in part.items]
-    return Made(observations=local.observations(opened, local.Turn(_asked(part.past))))
+    return Made(observations=local.observations(opened, local.Turn(_asked(part.past), part.said)))
 
 
 def _asked(past: Past) -> tuple[str, ...]:

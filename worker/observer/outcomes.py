@@ -58,7 +58,7 @@ _COUNTS_AFTER = re.compile(
 _SUMMARY = re.compile(
     r"(?i)^=+ .*(?:passed|failed|errors?)\b|\b(?:passed|failed|errors?)\b.* in [\d.]+ ?m?s|^\s*Tests:? +|^test result: "
     r"|^\s*\d+ (?:passing|failing)\b|^\d+ examples?, |^Tests run: |^(?:OK|FAILED) \(|^# (?:pass|fail) \d"
-    r"|^(?:Failed|Passed)! +- |^\s*Test Files? "
+    r"|^(?:Failed|Passed)! +- "
 )
 _RAN = re.compile(r"^Ran (\d{1,7}) tests? in ")
 _FAILED_TEST = re.compile(

@@ -185,7 +185,7 @@ class Observer:
             left = making.parts(batch, by_agent=self._provider is None)
             try:
                 while left:
-                    await self._make(left[0], observing)
+                    await self._make(left[0], observing, making.last_words(batch, left[0]))
                     left.pop(0)
                     self._changed()
             except ProviderFailed as failure:
@@ -208,10 +208,10 @@ class Observer:
         self._changed()
         return batch
 
-    async def _make(self, items: Sequence[Queued], observing: Observing) -> None:
+    async def _make(self, items: Sequence[Queued], observing: Observing, said: str) -> None:
         """Records of one turn's events, or its summary, stored with what they cost. Errors: ``ProviderFailed``."""
         session, first = items[0].session_db_id, items[0]
-        part = await self._store.read(lambda connection: _part(connection, tuple(items)))
+        part = await self._store.read(lambda connection: _part(connection, tuple(items), said))
         provider = self._provider
         if provider is None or self._patience.is_hopeless(session):
             made = await making.by_rules(part)
@@ -273,11 +273,11 @@ class _Spent(ProviderFailed):
     """Nothing was asked: a budget was spent between two questions."""
 
 
-def _part(connection: Connection, items: tuple[Queued, ...]) -> Part:
+def _part(connection: Connection, items: tuple[Queued, ...], said: str) -> Part:
     first = items[0]
     past = drafts.past(connection, first.session_db_id, [first.prompt_number])
     if first.kind is not Kind.SUMMARY:
-        return Part(items, past)
+        return Part(items, past, said=said)
     return Part(items, past, drafts.turn_files(connection, first.session_db_id, first.prompt_number))
 
 

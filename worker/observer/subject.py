@@ -8,6 +8,7 @@ from worker.observer.wording import one_line, upper_first
 
 _MOST = 84
 _LOOKED_AT = 2_000
+_TELLING = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,9 @@ _COURTESY = re.compile(
     r"|bitte\s+|kannst du\s+|peux-tu\s+|por favor[,]?\s+|请|請|麻烦)"
 )
 _WEAK = re.compile(
-    r"(?i)(?:/[\w:-]{1,60}|y|yes|yep|no|ok|okay|sure|go|go on|go ahead|continue|proceed|resume|do it|do that|do so|next"
+    r"(?i)(?:/[\w:-]{1,60}|y|yes|yep|no|ok|okay|sure|go|go on|go ahead|continue|proceed|resume|next"
+    r"|(?:yes[,]? |ok[,]? |and )?(?:please )?do (?:it|that|this|so|both|all|all of (?:it|them|that))"
+    r"(?: too| as well| also| now| then| please)?"
     r"|thanks?|thank you"
     r"|great|perfect|good|nice|done|please|try again|again|retry|keep going|carry on|looks good|lgtm|sounds good"
     r"|commit|commit (?:it|this|that|everything|the changes?)|push|push it|commit and push|run (?:it|the tests|tests)"
@@ -43,6 +46,13 @@ _WEAK = re.compile(
 _AFTERWARDS = re.compile(
     r"(?i)[,;]?\s+(?:and|then|and then)\s+(?:commit|push)(?:\s+(?:it|this|everything|and push))?[\s.!]*$"
 )
+_ASIDE = re.compile(
+    r"(?i)[,;.]\s*(?:and )?(?:(?:can|could|would|will) you |please |pls )?(?:please )?"
+    r"(?:(?:have|take) a look(?: at (?:it|this))?"
+    r"|look into (?:it|this|that)|check (?:it|this|that)|fix (?:it|this|that)|find out why"
+    r"|figure (?:it|this) out|(?:can|could|would) you\b.*|what(?:'s| is) (?:wrong|going on|happening))[\s.!?]*$"
+)
+"""What is asked for after it was told what is wrong."""
 _MARK = re.compile(r"^(?:[#*\-•\s]+|\d{1,2}[.)]\s+)+")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])")
 _QUESTION = re.compile(
@@ -102,8 +112,12 @@ def subject(prompt: str) -> Subject:
     if _WEAK.fullmatch(said):
         return Subject()
     said = _AFTERWARDS.sub("", said) or said
-    # `Can you add it?` is a request.
-    question = bool(_QUESTION.match(said)) or (bare == line.strip() and said.endswith(("?", "？")))
+    told = _ASIDE.sub("", said)
+    is_told = len(told) >= _TELLING and told != said
+    # `Can you add it?` is a request, and so is `It is broken, can you fix it?`.
+    asks = bare == line.strip() and said.endswith(("?", "？")) and not is_told
+    said = told if is_told else said
+    question = bool(_QUESTION.match(said)) or asks
     text = upper_first(one_line(said, _MOST).rstrip(" .!?。！？:：,;"))
     return Subject(text, _intents(f"{said} {bare}"[:600]), question, outcomes.error_in(prompt[:_LOOKED_AT]))
 

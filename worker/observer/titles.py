@@ -1,12 +1,14 @@
 """Pure: what kind of thing happened, and a title that says what."""
 
 import posixpath
+from dataclasses import dataclass
 
 from worker.observer.story import Change, Story, Trouble
 from worker.observer.subject import Subject
 from worker.observer.wording import listed, one_line, plural, upper_first
 
 _MOST = 120
+_SAME = 30
 _PLAIN = (
     ".md",
     ".rst",
@@ -25,6 +27,14 @@ _PLAIN = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What an agent said that it found out; empty if nobody knows. is_reason: why something was or is so."""
+
+    text: str = ""
+    is_reason: bool = False
+
+
 def kind_of(story: Story, subject: Subject) -> str:
     """The type of an observation about a story."""
     intents = [name for name in subject.intents if name != "discovery"]
@@ -34,6 +44,8 @@ def kind_of(story: Story, subject: Subject) -> str:
         deeds = story.installs or story.steps or (intents[:1] == ["change"] and not subject.question and story.runs)
         return "change" if deeds else "discovery"
     if story.changes and all(is_plain(change.path) for change in story.changes.values()):
+        if intents[:1] == ["decision"]:
+            return "decision"
         return "bugfix" if intents[:1] == ["bugfix"] and story.solved else "change"
     wanted = next((name for name in intents if name != "decision"), "")
     if wanted == "feature" and story.changes and all(is_test(change.path) for change in story.changes.values()):
@@ -47,14 +59,16 @@ def kind_of(story: Story, subject: Subject) -> str:
     )
 
 
-def title_of(story: Story, subject: Subject, *, alone: bool) -> str:
+def title_of(story: Story, subject: Subject, found: Found, *, alone: bool) -> str:
     """What happened, in a line. alone: it is all of the turn; of several, each goes by its own commit."""
     main = main_change(story)
     if story.commits and not alone:
         return one_line(upper_first(story.commits[-1].subject), _MOST)
     if main is None:
-        return one_line(_looked(story, subject), _MOST)
+        return one_line(_looked(story, subject, found), _MOST)
     place = "" if main.shown.rsplit("/", 1)[-1].lower() in subject.text.lower() else f" in {_place(story, main)}"
+    if subject.text and found.text and (found.is_reason or subject.question):
+        return _told(subject, found, "" if subject.question else place)
     cause = _cause(story) or subject.error
     if subject.text:
         said = f"{subject.text}: done{place}" if subject.question and place else f"{subject.text}{place}"
@@ -134,9 +148,20 @@ def _of_itself(story: Story, main: Change, cause: str) -> str:
     return f"{verb} {main.shown}{more}{defined}"
 
 
-def _looked(story: Story, subject: Subject) -> str:
+def _told(subject: Subject, found: Found, place: str = "") -> str:
+    """What was asked, and what came of it; where, if there is room."""
+    if found.text.lower().startswith(subject.text.lower()[:_SAME]):
+        return one_line(upper_first(found.text), _MOST)
+    asked = f"{subject.text}{place}"
+    asked = asked if len(asked) <= _MOST // 2 else one_line(subject.text, _MOST // 2)
+    return one_line(f"{asked}: {found.text}", _MOST)
+
+
+def _looked(story: Story, subject: Subject, found: Found) -> str:
     if story.commits:
         return upper_first(story.commits[-1].subject)
+    if subject.text and found.text and not story.plans and (found.is_reason or subject.question):
+        return _told(subject, found)
     if story.plans:
         heading = next((line.strip("#*- ") for line in story.plans[-1].splitlines() if line.strip("#*- ")), "")
         return f"Plan: {subject.text or heading}" if heading or subject.text else "Plan"
@@ -155,10 +180,10 @@ def _looked(story: Story, subject: Subject) -> str:
     looked = listed(list(story.read.values()), 2)
     if subject.text:
         looked = looked or listed(_sites(story), 2)
-        found = f"see {looked}" if looked else _answer(story)
+        seen = f"see {looked}" if looked else _answer(story)
         return (
-            f"{subject.text}: {found}"
-            if found and (not looked or looked.lower() not in subject.text.lower())
+            f"{subject.text}: {seen}"
+            if seen and (not looked or looked.lower() not in subject.text.lower())
             else subject.text
         )
     return f"Read {looked}" if looked else f"Look for {listed(story.searches + story.fetched, 2)}"

@@ -39,6 +39,15 @@ _LEARNED = re.compile(
     r"|it is|works by|learned|findings?|explanation|the reason)\b|原因|因为|なぜなら|ため|때문"
 )
 _NOTES = re.compile(r"(?i)\b(?:note|caveats?|warning|careful|beware|limitations?|known issues?)\b|注意|留意|주의")
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])\s*")
+_REPORTED = re.compile(
+    r"(?i)^(?:found (?:it|the (?:problem|issue|cause|bug))|done|fixed|solved|all (?:done|set)|great|perfect|ok(?:ay)?"
+    r"|good news|decision|summary|answer|in short)\s*(?:[.!:,]|—|–|-\s)\s*"
+)
+"""With what an agent begins before it says what was found."""
+_SHORTEST = 12
+_BRIEF = 160
+"""Characters: what is shorter, and answers nothing that was asked, is a courtesy."""
 _OFFER = re.compile(r"(?i)^(?:let me know|would you like|want me to|is there anything|shall i|feel free)\b")
 
 
@@ -51,13 +60,14 @@ def summary(done: Done) -> SummaryDraft | None:
     read = [short_path(path, done.cwd) for path in done.files_read if path not in done.files_edited]
     if not (message.strip() or edited or read or done.titles):
         return None
-    opening = _opening(sections)
+    if not (asked.text or edited or read or done.titles) and len(message) < _BRIEF:
+        return None
+    first = _opening(sections)
     learned, after, notes = (_about(sections, pattern) for pattern in (_LEARNED, _NEXT, _NOTES))
-    completed = _joined([opening] if edited or not asked.question else [])
-    if edited:
-        completed = _joined([completed, f"Changed {listed(edited, 6)}."])
     if not learned and asked.question:
-        learned = opening
+        learned = first
+    told = "" if asked.question or learned == first else first
+    completed = _joined([told, f"Changed {listed(edited, 6)}." if edited else ""])
     return SummaryDraft(
         request=one_line(done.prompt, _MOST_REQUEST)
         if done.prompt.strip()
@@ -70,6 +80,19 @@ def summary(done: Done) -> SummaryDraft | None:
         files_read=done.files_read,
         files_edited=done.files_edited,
     )
+
+
+def opening(message: str) -> str:
+    """The first thing that an agent's last words say."""
+    return _opening(_sections(message[:_LOOKED_AT]))
+
+
+def finding(message: str) -> tuple[str, bool]:
+    """The sentence of an agent's first words that says most, and whether it tells a reason; empty if none says much."""
+    told = [_REPORTED.sub("", part).strip() for part in _SENTENCE.split(opening(message))]
+    told = [part.rstrip(" .!。！:：") for part in told if len(part) >= _SHORTEST and not _OFFER.match(part)]
+    reason = next((part for part in told if _LEARNED.search(part)), "")
+    return (reason, True) if reason else (next(iter(told), ""), False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,9 +141,7 @@ def _about(sections: Sequence[_Section], pattern: re.Pattern[str]) -> str:
     for section in sections:
         if section.heading and section.lines and pattern.search(section.heading):
             return one_line("; ".join(line.rstrip(".;") for line in section.lines[:6] if not _OFFER.match(line)), _MOST)
-    sentences = (
-        part for section in sections for line in section.lines for part in re.split(r"(?<=[.!?。！？])\s*", line)
-    )
+    sentences = (part for section in sections for line in section.lines for part in _SENTENCE.split(line))
     found = [part.strip() for part in sentences if part and not _OFFER.match(part.strip()) and pattern.search(part)]
     return one_line(" ".join(found[:3]), _MOST)
 

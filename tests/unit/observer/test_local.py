@@ -39,17 +39,17 @@ def run(command: str, printed: object = "") -> Use:
     return "Bash", {"command": command}, {"stdout": printed} if isinstance(printed, str) else printed
 
 
-def made(*uses: Use, prompt: str | Sequence[str] = "") -> tuple[Draft, ...]:
+def made(*uses: Use, prompt: str | Sequence[str] = "", said: str = "") -> tuple[Draft, ...]:
     events = [
         Event(tool=name, given=given_, answer=answer, cwd=CWD, tool_use_id=f"t{at}", tokens=10)
         for at, (name, given_, answer) in enumerate(uses)
     ]
     prompts = (prompt,) if isinstance(prompt, str) else tuple(prompt)
-    return observations(events, Turn(prompts))
+    return observations(events, Turn(prompts, said))
 
 
-def one(*uses: Use, prompt: str | Sequence[str] = "") -> Draft:
-    (draft,) = made(*uses, prompt=prompt)
+def one(*uses: Use, prompt: str | Sequence[str] = "", said: str = "") -> Draft:
+    (draft,) = made(*uses, prompt=prompt, said=said)
     return draft
 
 
@@ -232,6 +232,55 @@ def test_the_same_work_gives_the_same_words() -> None:
 def test_titles_say_what_happened(prompt: str, uses: list[Use], kind: str, title: str) -> None:
     draft = one(*uses, prompt=prompt)
     assert (draft.type, draft.title) == (kind, title)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "uses", "said", "title"),
+    [
+        ("how does the retry of webhooks work?", [read("queue.py"), read("hook.py")],
+         "It is queued; `billing/queue.py` tries 8 times.\n\nMore.",
+         "How does the retry of webhooks work: It is queued; billing/queue.py tries 8 times"),
+        ("Investigate the leak in the worker", [edit("report.py")], "Found it: the PDF cache grew without bound. Done.",
+         "Investigate the leak in the worker: the PDF cache grew without bound"),
+        ("CI is red since today, look into it", [edit("pyproject.toml")],
+         "Fixed. CI failed because moneyed was not declared in `pyproject.toml`. I added it.",
+         "CI is red since today in pyproject.toml: CI failed because moneyed was not declared in pyproject.toml"),
+        ("the totals are off by a cent, can you find out why and fix it?", [edit("money.py")], "All tests pass now.",
+         "The totals are off by a cent in money.py"),
+        ("yes do that too", [edit("a.py"), run("git commit -qam 'Export whole cents'")], "Done: pushed.",
+         "Export whole cents"),
+        ("Add dark mode", [edit("a.ts")], "Dark mode is there now.", "Add dark mode in a.ts"),
+        ("Fix the login", [edit("a.py")], "", "Fix the login in a.py"),
+    ],
+)  # fmt: skip
+def test_what_the_agent_found_out_is_told(prompt: str, uses: list[Use], said: str, title: str) -> None:
+    draft = one(*uses, prompt=prompt, said=said)
+    assert draft.title == title
+    assert ("In the end: " in (draft.narrative or "")) == bool(said)
+
+
+def test_of_several_commits_none_is_told_by_the_last_words() -> None:
+    first, second = made(
+        edit("a.py"), run("git commit -qam 'One'"), edit("b.py"), run("git commit -qam 'Two'"),
+        prompt="Fix both", said="It broke because of a typo.",
+    )  # fmt: skip
+    assert (first.title, second.title) == ("One", "Two")
+    assert "typo" not in (first.narrative or "") and "typo" in (second.narrative or "")
+
+
+def test_a_decision_that_is_written_down_is_one() -> None:
+    assert one(write("docs/7.md"), prompt="Which database should we use for the log?").type == "decision"
+
+
+def test_facts_tell_what_is_of_use() -> None:
+    draft = one(
+        run("ls src", "App.tsx\nmain.tsx"), run("cat package.json", "{\n"), run("wc -l a.py", "12 a.py"),
+        run("pytest -q", RED), edit("a.py"), run("pytest -q tests", GREEN), run("pytest -q x", RED),
+        prompt="Add a thing",
+    )  # fmt: skip
+    assert draft.facts[2:] == ("Changed a.py (1 edit)", "`pytest -q tests`: ok, 14 passed", "`wc -l a.py` → 12 a.py")
+    vitest = one(edit("a.ts"), run("npm test", " Test Files  1 passed (1)\n      Tests  3 passed (3)"), prompt="Add b")
+    assert vitest.subtitle == "1 file changed, tests: 3 passed"
 
 
 JSON: st.SearchStrategy[Any] = st.recursive(

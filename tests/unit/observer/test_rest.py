@@ -46,6 +46,19 @@ def test_of_a_question_the_answer_is_what_was_learned() -> None:
 
 def test_of_nothing_there_is_no_summary() -> None:
     assert wrapup.summary(Done("Fix it", " \n")) is None
+    assert wrapup.summary(Done("thanks!", "You're welcome!")) is None
+    assert wrapup.summary(Done("Tell me a joke", "A short one.")) is not None
+
+
+def test_a_name_of_a_file_ends_no_sentence() -> None:
+    found = wrapup.summary(Done("How are payments tried again?", "By `billing/queue.py`, because they may fail."))
+    assert found is not None and found.learned == "By billing/queue.py, because they may fail."
+
+
+def test_what_was_learned_is_not_told_again_as_done() -> None:
+    found = wrapup.summary(Done("Why is it slow?", "Because of a loop.", files_edited=("/w/a.py",), cwd="/w"))
+    assert found is not None
+    assert (found.learned, found.completed) == ("Because of a loop.", "Changed a.py.")
 
 
 @given(st.text(max_size=400), st.text(max_size=100))
