@@ -42,6 +42,7 @@ from tui.screens.drawn import DrawnScreen
 from tui.screens.record import RecordScreen
 from tui.screens.workspace import Workspace
 from tui.state import facts, spans, wishes
+from tui.state.basket import Basket
 from tui.state.facts import Fact
 from tui.state.model import Ask, ViewState
 from tui.state.reasons import CHANGING, why_not
@@ -87,7 +88,7 @@ class MemoryApp(App[None]):
         travelling = Travelling(self, self.asking)
         filtering = Filtering(self)
         scrubbing = Scrubbing(self, self.asking, filtering)
-        copying = Copying(self, self.asking, Clipboard(environ or {}, self._write))
+        copying = Copying(self, self.asking, Clipboard(environ or {}, self._write, command=settings.clipboard_command))
         self.surveying = Surveying(self, self.asking, self.linking)
         self._deeds = gathered(
             self.linking,
@@ -105,6 +106,7 @@ class MemoryApp(App[None]):
         )
         self._wanted_theme = ""
         self.faults: list[BaseException] = []
+        budget = settings.basket_budget_tokens
         place = settings.url if settings.remote else str(settings.database)
         state = ViewState(
             place=place,
@@ -114,6 +116,7 @@ class MemoryApp(App[None]):
             keys=keys.keys if keys is not None else {},
             key_notes=keys.notes if keys is not None else (),
             home=project,
+            basket=Basket(budget_tokens=budget, usual_tokens=budget),
             ask=Ask(text=text, project=project),
         )
         if kept is not None and restore:

@@ -9,6 +9,7 @@ import asyncio
 import base64
 import contextlib
 import os
+import shlex
 import shutil
 import tempfile
 from collections.abc import Callable, Mapping
@@ -30,14 +31,17 @@ _TOOLS = (
 
 @dataclass(frozen=True, slots=True)
 class Copied:
-    """way: tmux, terminal, tool, file or nowhere. said: the same in words, after `copied`."""
+    """way: command, tmux, terminal, tool, file or nowhere. said: the same in words, after `copied`."""
 
     way: str
     said: str
 
 
 class Clipboard:
-    """write: hands a sequence to the terminal. environ: of the app. which: finds a program."""
+    """write: hands a sequence to the terminal. environ: of the app. which: finds a program.
+
+    command: the person's own, which gets the text on its standard input.
+    """
 
     def __init__(
         self,
@@ -45,10 +49,12 @@ class Clipboard:
         write: Callable[[str], None],
         *,
         which: Callable[[str], str | None] = shutil.which,
+        command: str = "",
     ) -> None:
         self._environ = environ
         self._write = write
         self._which = which
+        self._command = command
 
     @property
     def file(self) -> Path:
@@ -61,6 +67,10 @@ class Clipboard:
         """Copy, and tell how."""
         saved = await asyncio.to_thread(_save, self.file, text)
         kept = f"; also in {self._shown}" if saved else ""
+        if self._command:
+            # The way that was asked for is the only one: what it leads to may not be meant to be elsewhere too.
+            done = await self._by_command(text)
+            return done if done is not None else Copied("file", f"only to {self._shown}: {self._command!r} failed")
         if self._environ.get("TMUX") and await self._into_tmux(text):
             return Copied("tmux", f"to the tmux buffer (prefix ] pastes){kept}")
         if not self._remote and (tool := await self._by_tool(text)):
@@ -89,6 +99,13 @@ class Clipboard:
         return await self._run((tmux, "load-buffer", "-w", "-"), text) or await self._run(
             (tmux, "load-buffer", "-"), text
         )
+
+    async def _by_command(self, text: str) -> Copied | None:
+        try:
+            words = shlex.split(self._command)
+        except ValueError:
+            return None  # a quote that is never closed
+        return Copied("command", f"with {words[0]}") if words and await self._run(tuple(words), text) else None
 
     async def _by_tool(self, text: str) -> str | None:
         for variable, (name, *flags) in _TOOLS:

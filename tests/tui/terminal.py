@@ -106,6 +106,6 @@ class Terminal:
         return "\n".join(line.rstrip() for line in self._screen.display)
 
     def reversed_or_coloured(self, line: int) -> set[tuple[str, str]]:
-        """(foreground, background) pairs of what stands in a line."""
-        stands = [cell for cell in self._screen.buffer[line].values() if cell.data.strip()]
+        """(foreground, background) pairs of what stands in a line, the end of a scroll bar left out."""
+        stands = [cell for cell in self._screen.buffer[line].values() if cell.data.strip(" ▁▂▃▄▅▆▇")]
         return {(cell.fg, cell.bg) if not cell.reverse else (cell.bg, cell.fg) for cell in stands}

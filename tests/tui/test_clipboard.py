@@ -189,3 +189,17 @@ def _until(tmux: str, text: str) -> None:
             return
         subprocess.run(["sleep", "0.05"], check=True)
     raise AssertionError(f"never came: {text}\n{shown}")
+
+
+async def test_a_command_of_ones_own_gets_the_text_and_nobody_else_does(
+    environ: dict[str, str], tmp_path: Path
+) -> None:
+    written: list[str] = []
+    target = tmp_path / "a copy.txt"
+    command = f"tee '{target}'"
+    copied = await Clipboard(environ | {"TMUX": "/nowhere,1,0"}, written.append, command=command).copy("id 7\n")
+    assert (copied.way, copied.said, written) == ("command", "with tee", [])
+    assert target.read_text() == "id 7\n"
+    for wrong in ("no-such-program-here", "tee 'never closed", "false"):
+        failed = await Clipboard(environ, written.append, command=wrong).copy("id 7")
+        assert failed.way == "file" and wrong in failed.said

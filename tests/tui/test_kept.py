@@ -6,13 +6,14 @@ import signal
 import stat
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.tui.fake_worker import FakeWorker
 from tests.tui.memory import Memory, many, observation
-from tests.tui.stage import Stage
+from tests.tui.stage import SETTINGS, Stage
 from tests.tui.terminal import Terminal
 from tests.tui.test_terminal import _environ
 from worker.contract.errors import Unavailable
@@ -120,3 +121,15 @@ def _until_marked(file: Path) -> None:
     while not file.exists() or '"basket": []' in file.read_text():
         assert time.monotonic() < end, "never written"
         time.sleep(0.02)
+
+
+async def test_the_usual_budget_is_that_of_the_settings_until_the_keys_set_another(tmp_path: Path) -> None:
+    file = tmp_path / "tui.json"
+    for usual, restored in ((5_000, 5_000), (6_000, 6_000)):
+        async with Stage(kept=file, settings=replace(SETTINGS, basket_budget_tokens=usual)) as stage:
+            assert stage.state.basket.budget_tokens == restored
+    async with Stage(kept=file, settings=replace(SETTINGS, basket_budget_tokens=6_000)) as stage:
+        await stage.press("b", "plus")
+        await stage.settled()
+    async with Stage(kept=file, settings=replace(SETTINGS, basket_budget_tokens=9_000)) as stage:
+        assert stage.state.basket.budget_tokens == 7_000

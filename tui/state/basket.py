@@ -16,12 +16,13 @@ MOST_TOKENS = 200_000
 class Basket:
     """entries: in the order they were marked. dropped: what was in it before the last removal, for undo.
 
-    span_from: the record at which a range was begun, None while there is none. awaited: marked when the app was last
-    open, and not read yet.
+    usual_tokens: the budget where nobody set another by the keys. span_from: the record at which a range was begun,
+    None while there is none. awaited: marked when the app was last open, and not read yet.
     """
 
     entries: tuple[Entry, ...] = ()
     budget_tokens: int = BUDGET_TOKENS
+    usual_tokens: int = BUDGET_TOKENS
     dropped: tuple[Entry, ...] = ()
     span_from: RecordKey | None = None
     awaited: tuple[RecordKey, ...] = ()

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import msgspec
 
-from tui.state.basket import BUDGET_TOKENS, MOST_TOKENS, STEP_TOKENS, Basket
+from tui.state.basket import MOST_TOKENS, STEP_TOKENS, Basket
 from tui.state.model import SPLITS, Ask, ViewState
 from tui.state.wishes import KINDS
 from worker.contract.records import RecordKind, parse_key
@@ -23,7 +23,7 @@ class Saved(msgspec.Struct, frozen=True, kw_only=True):
     order: str = "relevance"
     selected: str = ""
     basket: tuple[str, ...] = ()
-    budget_tokens: int = BUDGET_TOKENS
+    budget_tokens: int | None = None
     split: int = 0
     theme: str = ""
 
@@ -39,7 +39,7 @@ def of(state: ViewState, theme: str) -> Saved:
         order=state.ask.order.value,
         selected=str(chosen) if chosen is not None else "",
         basket=tuple(str(key) for key in marked[:_MOST_KEYS]),
-        budget_tokens=state.basket.budget_tokens,
+        budget_tokens=state.basket.budget_tokens if state.basket.budget_tokens != state.basket.usual_tokens else None,
         split=state.split,
         theme=theme,
     )
@@ -52,11 +52,12 @@ def begun(state: ViewState, saved: Saved) -> ViewState:
     project = state.ask.project if state.ask.project is not None else saved.project
     keys = tuple(key for text in saved.basket[:_MOST_KEYS] if (key := parse_key(text)) is not None)
     ask = Ask(text=saved.text, project=project, kinds=kinds if kinds in KINDS else (), order=order, final=True)
-    budget = max(STEP_TOKENS, min(saved.budget_tokens, MOST_TOKENS))
+    usual = state.basket.usual_tokens
+    budget = usual if saved.budget_tokens is None else max(STEP_TOKENS, min(saved.budget_tokens, MOST_TOKENS))
     return replace(
         state,
         ask=ask,
-        basket=Basket(budget_tokens=budget, awaited=keys),
+        basket=Basket(budget_tokens=budget, usual_tokens=usual, awaited=keys),
         awaited=parse_key(saved.selected),
         split=saved.split if saved.split in SPLITS else 0,
     )

@@ -74,6 +74,7 @@ class Settings:
 
     token: what every request must carry; read_token: with which one may only read. Empty: none. Neither is shown
     where the settings are. remote: the worker is not ours to start, and its data directory is not this one.
+    clipboard_command: gets what the app copies, instead of all other ways. basket_budget_tokens: to begin with.
     recency_days: after so many what is added to a hit for being new has halved; 0 adds nothing.
     """
 
@@ -89,6 +90,8 @@ class Settings:
     embedding: Embedding = Embedding()
     chroma: Chroma = Chroma()
     recency_days: int = 90
+    clipboard_command: str = ""
+    basket_budget_tokens: int = 8_000
     capture: Capture = Capture()
 
     @property
@@ -167,6 +170,8 @@ def load(environ: Mapping[str, str] | None = None, *, home: Path | None = None) 
             database=value("CHROMA_DATABASE", "default_database"),
         ),
         recency_days=_number("CLAUDE_MEM_RECENCY_DAYS", value("RECENCY_DAYS", "90"), 0, 36500),
+        clipboard_command=value("CLIPBOARD_COMMAND", ""),
+        basket_budget_tokens=_number("CLAUDE_MEM_BASKET_BUDGET", value("BASKET_BUDGET", "8000"), 1000, 200_000),
         capture=Capture(
             excluded=_listed(value("EXCLUDED_PROJECTS", "")),
             # An empty list skips nothing, and is not the lack of one.
