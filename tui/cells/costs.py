@@ -316,7 +316,7 @@ def _row(name: str, spent: Spent, table: _Table, *, mark_of: str | None = None) 
     text += " " + fit.right(unread, never) if never else ""
     lead: Line = [("text", "  "), (sign.role, f"{sign.letter} ")] if sign is not None else [("text", "  ")]
     room_left = wide if sign is not None else wide + 2
-    return [*lead, ("text", fit.left(name, room_left, glyphs.ellipsis)), ("figure", text)]
+    return [*lead, ("text", fit.left(name, room_left, glyphs.ellipsis)), ("quiet", text)]
 
 
 def _measure(total: Spent) -> tuple[Callable[[Spent], int], int]:
