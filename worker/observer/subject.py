@@ -1,7 +1,7 @@
 """Pure: what a prompt is about, in a few words, and what kind of work it asks for."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from worker.observer import outcomes
 from worker.observer.wording import one_line, upper_first
@@ -16,13 +16,14 @@ class Subject:
     """text: what is asked, short; empty where a prompt says nothing of its own (`continue`, `yes`, `/init`).
 
     intents: types of work that its words name, in their order. question: something is to be found out. error: that is
-    quoted in it.
+    quoted in it. borrowed: the latest prompt said nothing of its own, and this is of one before it.
     """
 
     text: str = ""
     intents: tuple[str, ...] = ()
     question: bool = False
     error: str = ""
+    borrowed: bool = False
 
 
 _COURTESY = re.compile(
@@ -124,7 +125,10 @@ def subject(prompt: str) -> Subject:
 
 def best(prompts: tuple[str, ...]) -> Subject:
     """Of prompts, the latest first, what the first is about that says anything of its own."""
-    return next((found for found in map(subject, prompts) if found.text), Subject())
+    for at, found in enumerate(map(subject, prompts)):
+        if found.text:
+            return replace(found, borrowed=at > 0)
+    return Subject()
 
 
 def _first_line(text: str) -> str:

@@ -9,6 +9,8 @@ from worker.observer.wording import listed, one_line, plural, upper_first
 
 _MOST = 120
 _SAME = 30
+_BARE = ("AssertionError: assert ", "assert ")
+"""How a failure begins that says what was compared, but not what it means."""
 _PLAIN = (
     ".md",
     ".rst",
@@ -62,14 +64,14 @@ def kind_of(story: Story, subject: Subject) -> str:
 def title_of(story: Story, subject: Subject, found: Found, *, alone: bool) -> str:
     """What happened, in a line. alone: it is all of the turn; of several, each goes by its own commit."""
     main = main_change(story)
-    if story.commits and not alone:
+    if story.commits and (subject.borrowed or not alone):
         return one_line(upper_first(story.commits[-1].subject), _MOST)
     if main is None:
         return one_line(_looked(story, subject, found), _MOST)
     place = "" if main.shown.rsplit("/", 1)[-1].lower() in subject.text.lower() else f" in {_place(story, main)}"
-    if subject.text and found.text and (found.is_reason or subject.question):
+    if subject.text and found.text and (found.is_reason or subject.question or subject.borrowed):
         return _told(subject, found, "" if subject.question else place)
-    cause = _cause(story) or subject.error
+    cause = _cause(story, mended=not subject.text or kind_of(story, subject) == "bugfix") or subject.error
     if subject.text:
         said = f"{subject.text}: done{place}" if subject.question and place else f"{subject.text}{place}"
         return one_line(f"{said}: {cause}" if cause and cause.lower() not in said.lower() else said, _MOST)
@@ -126,10 +128,12 @@ def _weight(path: str) -> int:
     return 0 if is_plain(path) else 1 if is_test(path) else 2
 
 
-def _cause(story: Story) -> str:
-    """What was wrong, as the failure that went away tells it; else what is still wrong."""
-    for trouble in reversed(story.solved):
+def _cause(story: Story, *, mended: bool) -> str:
+    """What was wrong, as the failure that went away tells it, if it was to be mended; else what is still wrong."""
+    for trouble in reversed(story.solved) if mended else ():
         if trouble.changed:
+            if trouble.names and trouble.told.startswith(_BARE):
+                return f"{listed(trouble.names, 2)} failed"
             return trouble.told or f"{trouble.command.program} passes again"
     still = next(iter(story.open.values()), None)
     return f"{still.command.program} still fails" if still is not None else ""
@@ -150,7 +154,7 @@ def _of_itself(story: Story, main: Change, cause: str) -> str:
 
 def _told(subject: Subject, found: Found, place: str = "") -> str:
     """What was asked, and what came of it; where, if there is room."""
-    if found.text.lower().startswith(subject.text.lower()[:_SAME]):
+    if subject.borrowed or found.text.lower().startswith(subject.text.lower()[:_SAME]):
         return one_line(upper_first(found.text), _MOST)
     asked = f"{subject.text}{place}"
     asked = asked if len(asked) <= _MOST // 2 else one_line(subject.text, _MOST // 2)

@@ -13,7 +13,7 @@ def one_line(text: str, most: int) -> str:
         return bare
     cut = bare[: most - 1]
     at = cut.rfind(" ")
-    return (cut[:at] if at > most * 2 // 3 else cut).rstrip(" ,;:.-") + "…"
+    return (cut[:at] if at > most * 2 // 3 else cut).rstrip(" ,;:.-…") + "…"
 
 
 def listed(names: Sequence[str], most: int = 3) -> str:

@@ -34,9 +34,10 @@ _NEXT = re.compile(
     r"|let me know|would you like|want me to|recommend\w*|nächste|prochaine)\b|下一步|接下来|次の|残り|今後|다음"
 )
 _LEARNED = re.compile(
-    r"(?i)\b(?:because|root cause|the (?:problem|issue|cause|bug) (?:was|is)|turn(?:s|ed) out|due to|found that"
+    r"(?i)\b(?:because|root cause|the (?:problem|issue|cause|bug|culprit|fault|leak|crash|failure|error)"
+    r" (?:was|is)|turn(?:s|ed) out|due to|found that"
     r"|caused by"
-    r"|it is|works by|learned|findings?|explanation|the reason)\b|原因|因为|なぜなら|ため|때문"
+    r"|works by|learned|findings?|explanation|the reason)\b|原因|因为|なぜなら|ため|때문"
 )
 _NOTES = re.compile(r"(?i)\b(?:note|caveats?|warning|careful|beware|limitations?|known issues?)\b|注意|留意|주의")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])\s*")
@@ -66,13 +67,15 @@ def summary(done: Done) -> SummaryDraft | None:
     learned, after, notes = (_about(sections, pattern) for pattern in (_LEARNED, _NEXT, _NOTES))
     if not learned and asked.question:
         learned = first
-    told = "" if asked.question or learned == first else first
+    told = "" if asked.question else first.replace(learned, "").strip() if learned else first
     completed = _joined([told, f"Changed {listed(edited, 6)}." if edited else ""])
     return SummaryDraft(
         request=one_line(done.prompt, _MOST_REQUEST)
         if done.prompt.strip()
         else (done.titles[0] if done.titles else ""),
-        investigated=_joined([f"Read {listed(read, 6)}." if read else "", *_titled(done.titles, edited)]),
+        investigated=_joined(
+            [f"Read {listed(read, 6)}." if read else "", *_titled(done.titles, edited, asked.text, learned)]
+        ),
         learned=learned,
         completed=completed,
         next_steps=after,
@@ -89,9 +92,12 @@ def opening(message: str) -> str:
 
 def finding(message: str) -> tuple[str, bool]:
     """The sentence of an agent's first words that says most, and whether it tells a reason; empty if none says much."""
-    told = [_REPORTED.sub("", part).strip() for part in _SENTENCE.split(opening(message))]
+    first = opening(message)
+    told = [_REPORTED.sub("", part).strip() for part in _SENTENCE.split(first)]
     told = [part.rstrip(" .!。！:：") for part in told if len(part) >= _SHORTEST and not _OFFER.match(part)]
     reason = next((part for part in told if _LEARNED.search(part)), "")
+    if not reason and told and first.lower().startswith("found "):
+        reason = told[0]
     return (reason, True) if reason else (next(iter(told), ""), False)
 
 
@@ -146,8 +152,12 @@ def _about(sections: Sequence[_Section], pattern: re.Pattern[str]) -> str:
     return one_line(" ".join(found[:3]), _MOST)
 
 
-def _titled(titles: Sequence[str], edited: Sequence[str]) -> list[str]:
-    return [] if edited else [f"{title}." for title in titles[:3]]
+def _titled(titles: Sequence[str], edited: Sequence[str], asked: str, learned: str) -> list[str]:
+    """What the observations of a turn say beyond what was asked and what is told as learned."""
+    bare = [title.removeprefix(f"{asked}: ") for title in titles[:3]] if not edited else []
+    return [
+        title if title.endswith("…") else f"{title}." for title in bare if title.rstrip("…") not in (learned, asked)
+    ]
 
 
 def _joined(parts: Sequence[str]) -> str:

@@ -18,6 +18,7 @@ E       AssertionError: expected 401, got 200
 =========================== short test summary info ============================
 FAILED tests/test_session.py::test_token_expiry - AssertionError: expected 401, got 200
 ========================= 1 failed, 13 passed in 0.31s ========================="""
+BARE = "E       AssertionError: assert 3 == 4\nFAILED tests/test_a.py::test_sum - assert 3 == 4\n1 failed in 0.1s"
 GREEN = "============================== 14 passed in 0.30s =============================="
 
 Use = tuple[str, object, object]
@@ -247,13 +248,22 @@ def test_titles_say_what_happened(prompt: str, uses: list[Use], kind: str, title
          "CI is red since today in pyproject.toml: CI failed because moneyed was not declared in pyproject.toml"),
         ("the totals are off by a cent, can you find out why and fix it?", [edit("money.py")], "All tests pass now.",
          "The totals are off by a cent in money.py"),
-        ("yes do that too", [edit("a.py"), run("git commit -qam 'Export whole cents'")], "Done: pushed.",
-         "Export whole cents"),
+        (["yes do that too", "Fix the cents"], [edit("a.py"), run("git commit -qam 'Export whole cents'")],
+         "Done: pushed.", "Export whole cents"),
+        (["yes please", "Fix the cents"], [edit("a.py")], "Done: the export writes whole cents.",
+         "The export writes whole cents"),
+        ("Find the leak", [edit("a.py")], "The leak was a cache. It is bounded now.", "Find the leak: The leak was a cache"),
+        ("Fix the sum", [edit("a.py")], "Found it: it was rounded twice, so it grew.",
+         "Fix the sum in a.py: it was rounded twice, so it grew"),
+        ("Fix the sum", [run("pytest", BARE), edit("a.py"), run("pytest", GREEN)], "",
+         "Fix the sum in a.py: test_sum failed"),
+        ("Add a page", [run("tsc", "a.ts(1,2): error TS2322: Type"), edit("a.ts"), run("tsc", "")], "",
+         "Add a page in a.ts"),
         ("Add dark mode", [edit("a.ts")], "Dark mode is there now.", "Add dark mode in a.ts"),
         ("Fix the login", [edit("a.py")], "", "Fix the login in a.py"),
     ],
 )  # fmt: skip
-def test_what_the_agent_found_out_is_told(prompt: str, uses: list[Use], said: str, title: str) -> None:
+def test_what_the_agent_found_out_is_told(prompt: str | list[str], uses: list[Use], said: str, title: str) -> None:
     draft = one(*uses, prompt=prompt, said=said)
     assert draft.title == title
     assert ("In the end: " in (draft.narrative or "")) == bool(said)

@@ -55,7 +55,19 @@ def test_a_name_of_a_file_ends_no_sentence() -> None:
     assert found is not None and found.learned == "By billing/queue.py, because they may fail."
 
 
+def test_what_an_observation_says_already_is_not_told_again() -> None:
+    found = wrapup.summary(
+        Done("Why is it slow?", "Because of a loop.", ("Why is it slow: Because of a loop", "Run x"))
+    )
+    assert found is not None and found.investigated == "Why is it slow: Because of a loop. Run x."
+    found = wrapup.summary(Done("Try it now", "It fails.", ("Try it now: make fails (x…",)))
+    assert found is not None and found.investigated == "make fails (x…"
+
+
 def test_what_was_learned_is_not_told_again_as_done() -> None:
+    found = wrapup.summary(Done("CI is red", "It failed because of x. I added x.", files_edited=("/w/a.py",), cwd="/w"))
+    assert found is not None
+    assert (found.learned, found.completed) == ("It failed because of x.", "I added x. Changed a.py.")
     found = wrapup.summary(Done("Why is it slow?", "Because of a loop.", files_edited=("/w/a.py",), cwd="/w"))
     assert found is not None
     assert (found.learned, found.completed) == ("Because of a loop.", "Changed a.py.")
