@@ -267,6 +267,9 @@ async def test_fewer_lanes_on_smaller_screens_and_none_on_the_smallest(size: tup
         shown = [line for line in stage.screen if any(mark in line for mark in ("0 ·", "█")) and "tok" not in line]
         named = [line for line in stage.screen if line[2:6].isdigit() and line[2:4] == line[4:6]]
         assert len(named) == lanes, shown
+        assert (stage.state.scrub.lane_ms, stage.state.scrub.width_ms) == ((6 if lanes else 0.25) * HOUR_MS, 0)
+        await _go(stage, "z")
+        assert bool(stage.state.scrub.width_ms) is not bool(lanes)  # without lanes it is the strip that is zoomed
 
 
 async def test_prompts_marks_and_alerts_have_their_place() -> None:
@@ -352,3 +355,12 @@ async def test_ascii_draws_with_ascii_alone() -> None:
         assert stage.text.isascii()
         await _go(stage, "v", "h", "h")
         assert stage.text.isascii()
+
+
+async def test_costs_are_those_of_the_past_too() -> None:
+    async with Stage(days(), size=(80, 24)) as stage:
+        await _go(stage, "d", "d", "a", "dollar_sign")
+        moment = stage.state.ask.as_of_ms
+        assert "AS OF" in stage.text
+        asked = [params for path, params in stage.memory.asked if path == "/api/costs"]
+        assert [int(params["dateEnd"]) for params in asked] == [moment]

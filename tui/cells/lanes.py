@@ -16,7 +16,7 @@ from worker.contract.search import Entry
 Piece = tuple[str, str]
 _DECIDED = {"decision", "security_alert", "security_note"}
 _NARROW, _ROOMY = 48, 64
-_LEAST_KEY = 4
+_LEAST_KEY, _TAIL = 4, 3
 
 
 def margins(room: int) -> tuple[int, int] | None:
@@ -81,7 +81,13 @@ def _names(sessions: Sequence[str], room: int) -> list[str]:
         common = os.path.commonprefix(keys)  # what they all begin with tells nothing
         keys = [key[len(common) :] or key for key in keys]
     taken = next((size for size in range(_LEAST_KEY, room) if len({key[:size] for key in keys}) == len(keys)), room)
-    return [key[:taken] if session else key for session, key in zip(sessions, keys, strict=True)]
+    names = [key[:taken] if session else key for session, key in zip(sessions, keys, strict=True)]
+    if taken > _LEAST_KEY + _TAIL:  # those that are alike for so long differ at their ends, if anywhere
+        names = [
+            name if names.count(name) == 1 else key[: room - _TAIL] + key[-_TAIL:]
+            for name, key in zip(names, keys, strict=True)
+        ]
+    return names
 
 
 def _lane(lane: Lane, found: Lanes, shape: Shape, lk: Look) -> list[Piece]:

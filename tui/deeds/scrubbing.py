@@ -125,7 +125,7 @@ class Scrubbing:
 
     def _zoom(self, *, finer: bool) -> None:
         state = self._desk.state
-        lanes = state.view is View.TIMELINE
+        lanes = self._desk.workspace.laned
         if state.facets is None or not state.facets.buckets:
             self._desk.say("there is nothing to zoom into")
             return

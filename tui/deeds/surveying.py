@@ -119,8 +119,8 @@ class Surveying:
         return screen.AGAIN if isinstance(screen, SurveyScreen) and failed else None
 
     async def _costs(self) -> None:
-        costing = self._desk.state.costs
-        self._desk.tell(await self._asking.gateway.surveys.costs(costing, self._since(costing.window)))
+        costing, as_of_ms = self._desk.state.costs, self._desk.state.ask.as_of_ms
+        self._desk.tell(await self._asking.gateway.surveys.costs(costing, self._since(costing.window), as_of_ms))
 
     def _since(self, window: Window) -> int | None:
         """As the query line reads it, so that the figures are those of the records found by it."""

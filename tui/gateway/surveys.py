@@ -24,12 +24,13 @@ class Surveys:
     def __init__(self, line: Line) -> None:
         self._line = line
 
-    async def costs(self, costing: Costing, since_epoch_ms: int | None) -> Fact:
+    async def costs(self, costing: Costing, since_epoch_ms: int | None, until_epoch_ms: int | None = None) -> Fact:
         """What the part that is looked at costs, in one call."""
         query = CostQuery(
             project=costing.part.project,
             session=costing.part.session.session if costing.part.session is not None else None,
             since_epoch_ms=since_epoch_ms,
+            until_epoch_ms=until_epoch_ms,
             sessions=_SESSIONS,
         )
         try:

@@ -72,6 +72,7 @@ class CostScreen(SurveyScreen):
     PLACE = places.COSTS
     OVER = costs.Ended()
     AGAIN = costs.Again()
+    PAST = True
 
     def __init__(self, look: Look, state: ViewState) -> None:
         super().__init__(look, state)

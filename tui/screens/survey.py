@@ -1,6 +1,7 @@
 """Screens beside the workspace: what stands above, lasting trouble, a page, its keys."""
 
 from collections.abc import Iterable
+from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.widget import Widget
@@ -14,8 +15,12 @@ from tui.widgets.status_line import StatusLine
 
 
 class SurveyScreen(DrawnScreen):
-    """A page of the memory as a whole. PLACE: of its keys. OVER: told when it is closed. AGAIN: to read it anew."""
+    """A page of the memory as a whole. PLACE: of its keys. OVER: told when it is closed. AGAIN: to read it anew.
 
+    PAST: whether it is as of the moment that the workspace looks from.
+    """
+
+    PAST: ClassVar[bool] = False
     PLACE: str
     OVER: Fact
     AGAIN: Fact
@@ -23,7 +28,7 @@ class SurveyScreen(DrawnScreen):
     def __init__(self, look: Look, state: ViewState) -> None:
         super().__init__(state)
         self.look = look
-        self.banner = Banner(look)
+        self.banner = Banner(look, past=self.PAST)
         self.status = StatusLine(look.glyphs)
 
     def above(self) -> Iterable[Widget]:

@@ -82,10 +82,14 @@ class Workspace(DrawnScreen):
     def _draw_strip(self) -> None:
         """The set over time, or in the timeline the sessions side by side, where there is room for them."""
         self.lanes.show(self.state)
-        laned = self.lanes.needed(self.size.width, self.size.height)
-        self.set_class(laned, "-laned")
-        if not laned:
+        self.set_class(self.laned, "-laned")
+        if not self.laned:
             self.histogram.show(self.state)
+
+    @property
+    def laned(self) -> bool:
+        """Whether it is sessions side by side that stand above the list."""
+        return self.lanes.needed(self.size.width, self.size.height)
 
     def _draw_place(self) -> None:
         """What depends on where the focus is."""

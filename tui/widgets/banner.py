@@ -15,9 +15,10 @@ class Banner(Line):
     PREFIX = "banner"
     COMPONENT_CLASSES: ClassVar[set[str]] = components("banner", "past")
 
-    def __init__(self, look: Look, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
+    def __init__(self, look: Look, *, past: bool = True, id: str | None = None) -> None:  # noqa: A002 - Textual's name
         super().__init__(id=id)
         self._look = look
+        self._past = past
         self._text = ""
         self._role = "text"
 
@@ -25,7 +26,7 @@ class Banner(Line):
         """Show this state's trouble."""
         self._text, self._role = words.banner(state, typing=typing), "text"
         trouble = state.failed or state.link in (Link.FAILED, Link.LOST)
-        if not trouble and state.ask.as_of_ms is not None:
+        if self._past and not trouble and state.ask.as_of_ms is not None:
             self._text, self._role = words.as_of(state, full(self._look, state.ask.as_of_ms)), "past"
         self.display = bool(self._text)
         self._update()
