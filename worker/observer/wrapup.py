@@ -155,9 +155,8 @@ def _about(sections: Sequence[_Section], pattern: re.Pattern[str]) -> str:
 def _titled(titles: Sequence[str], edited: Sequence[str], asked: str, learned: str) -> list[str]:
     """What the observations of a turn say beyond what was asked and what is told as learned."""
     bare = [title.removeprefix(f"{asked}: ") for title in titles[:3]] if not edited else []
-    return [
-        title if title.endswith("…") else f"{title}." for title in bare if title.rstrip("…") not in (learned, asked)
-    ]
+    news = [title for title in bare if title != asked and title.rstrip(".…") not in learned]
+    return [title if title.endswith("…") else f"{title}." for title in news]
 
 
 def _joined(parts: Sequence[str]) -> str:
