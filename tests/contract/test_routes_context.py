@@ -109,7 +109,7 @@ async def test_coloured_and_preview_are_for_people_and_count_nothing(edge: Edge)
 
 async def test_what_is_given_is_counted_and_the_plan_tells_what_changed(edge: Edge) -> None:
     await edge.fill(memory())
-    assert {row["change"] for row in (await plan(edge))["rows"]} == {"new"}
+    assert {row["change"] for row in (await plan(edge))["rows"]} == {"same"}, "no session came before"
     await inject(edge, projects="shop")
     await edge.services.tally.flush(edge.store)
     recalled = (await edge.ask("/api/recalls", keys="1,2,S1"))["recalls"]

@@ -145,12 +145,17 @@ def _valued(record: Observation, place: int, active: Collection[str]) -> Offer:
     if record.agent_id:
         reasons.append("sub-agent")
         value += _SUB_AGENT_VALUE
-    elif place < NEWEST:
-        reasons.insert(0, "recent")
+    else:
+        reasons.insert(0, "recent" if place < NEWEST else f"{_ordinal(place + 1)} newest")
     if touched:
         reasons.append(f"touched {touched[0].rsplit('/', 1)[-1]}")
         value += _FILE_VALUE
     return Offer(record, tuple(reasons), value)
+
+
+def _ordinal(number: int) -> str:
+    ending = {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th") if number % 100 not in (11, 12, 13) else "th"
+    return f"{number}{ending}"
 
 
 def _steps(

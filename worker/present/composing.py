@@ -195,7 +195,7 @@ def _why_not(composed: Composed, key: RecordKey) -> str:
 
 
 def _change(composed: Composed, number: int, kept: bool) -> Change:
-    before = number in composed.looked.before
-    if kept == before:
+    before = composed.looked.before
+    if not before or kept == (number in before):  # the first session of a project has nothing to be compared with
         return "same"
     return "new" if kept else "gone"

@@ -157,3 +157,11 @@ def test_order_of_what_is_chosen_depends_on_nothing_else() -> None:
     first = choosing.choose(observations, [], SETTINGS).steps
     random.Random(7).random()
     assert choosing.choose(list(observations), [], SETTINGS).steps == first
+
+
+def test_each_row_says_how_new_it_is() -> None:
+    choice = choosing.choose(told(25), [], SETTINGS)
+    said = {each.record.id: each.reasons[0] for each in choice.offers}
+    assert [said[number] for number in (25, 21, 20, 15, 5, 4, 3, 2)] == [
+        "recent", "recent", "6th newest", "11th newest", "21st newest", "22nd newest", "23rd newest", "24th newest",
+    ]  # fmt: skip
