@@ -70,9 +70,7 @@ def summary(done: Done) -> SummaryDraft | None:
     told = "" if asked.question else first.replace(learned, "").strip() if learned else first
     completed = _joined([told, f"Changed {listed(edited, 6)}." if edited else ""])
     return SummaryDraft(
-        request=one_line(done.prompt, _MOST_REQUEST)
-        if done.prompt.strip()
-        else (done.titles[0] if done.titles else ""),
+        request=one_line(done.prompt, _MOST_REQUEST) if asked.text or not done.titles else done.titles[0],
         investigated=_joined(
             [f"Read {listed(read, 6)}." if read else "", *_titled(done.titles, edited, asked.text, learned)]
         ),

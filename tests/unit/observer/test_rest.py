@@ -50,6 +50,21 @@ def test_of_nothing_there_is_no_summary() -> None:
     assert wrapup.summary(Done("Tell me a joke", "A short one.")) is not None
 
 
+@pytest.mark.parametrize(
+    ("prompt", "titles", "request_"),
+    [
+        ("commit", ("Add dark mode",), "Add dark mode"),
+        ("yes do that too", ("Export whole cents", "x"), "Export whole cents"),
+        ("commit", (), "commit"),
+        ("", (), ""),
+        ("Fix the login", ("Other",), "Fix the login"),
+    ],
+)
+def test_a_prompt_that_says_nothing_is_no_request(prompt: str, titles: tuple[str, ...], request_: str) -> None:
+    found = wrapup.summary(Done(prompt, "It is done. " * 20, titles))
+    assert found is not None and found.request == request_
+
+
 def test_a_name_of_a_file_ends_no_sentence() -> None:
     found = wrapup.summary(Done("How are payments tried again?", "By `billing/queue.py`, because they may fail."))
     assert found is not None and found.learned == "By billing/queue.py, because they may fail."
