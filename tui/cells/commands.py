@@ -8,7 +8,7 @@ from tui.cells.glyphs import Glyphs
 from tui.state.palette import Item
 
 _LABEL, _KEYS = 18, 13
-_KIND = {"key": "", "project": "project ", "theme": "theme "}
+_KIND = {"key": "", "project": "project ", "theme": "theme ", "search": "search "}
 
 
 def lines(items: Sequence[Item], room: int, glyphs: Glyphs) -> list[list[tuple[str, str]]]:

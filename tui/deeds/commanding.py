@@ -14,6 +14,7 @@ from tui.state import facts
 from tui.state.model import ViewState
 from tui.state.palette import Item, places
 from tui.state.reasons import why_not
+from tui.state.sought import Sought
 
 _NOT_LISTED = {"down", "up", "page_down", "page_up", "top", "bottom", "palette", "leave_box", "clear", "jump"}
 """Moves are not looked for by name."""
@@ -25,6 +26,14 @@ def of_place(place: str, state: ViewState) -> list[Item]:
         Item("key", action.name, action.label, action.help, shown(action, state.keys), why_not(state, action.name))
         for action in table.at(place)
         if action.name not in _NOT_LISTED
+    ]
+
+
+def searches(state: ViewState) -> list[Item]:
+    """The searches that are kept."""
+    return [
+        Item("search", str(number), text, f"in {project}" if project is not None else "in all projects")
+        for number, (text, project) in enumerate(state.searches)
     ]
 
 
@@ -54,7 +63,7 @@ class Commanding:
             return
         items = of_place(desk.place, desk.state)
         if isinstance(desk.screen, Workspace):
-            items += themes(desk.themes())
+            items = searches(desk.state) + items + themes(desk.themes())
         palette = PaletteScreen(desk.look, desk.state, items)
         if isinstance(desk.screen, Workspace | SurveyScreen):
             desk.background("projects", self._projects, palette.offer)
@@ -92,6 +101,10 @@ class Commanding:
         match item.kind:
             case "project":
                 self._desk.tell(facts.Scoped(item.name or None))
+            case "search":
+                text, project = self._desk.state.searches[int(item.name)]
+                self._desk.workspace.search.box.value = text
+                self._desk.tell(Sought(text, project))
             case "theme":
                 self._desk.wear(item.name)
             case _:

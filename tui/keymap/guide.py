@@ -10,6 +10,7 @@ GROUPS = (
             ("filters", "unfilter"),
             ("take",),
             ("scope",),
+            ("remember",),
             ("kinds",),
             ("order",),
             ("score",),

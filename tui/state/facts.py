@@ -238,6 +238,14 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
+class Remembered:
+    """This search is kept, or no longer if it was."""
+
+    text: str
+    project: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Switched:
     """Another memory: all that was known is forgotten."""
 
@@ -251,6 +259,6 @@ SurveyFact = CostFact | TreeFact | StartFact | HealthFact | Sought
 Fact = (
     Starting | Connected | Failed | StreamOpen | StreamLost | Resync | News | Counted | Listed | Paged | ListFailed
     | StillWaiting | Faceted | Opened | OpenFailed | Tracked | TrackFailed | Typed | Scoped | Sorted | Ordered
-    | Refreshed | Moved | Viewed | ListChosen | Said | Switched | FilterFact | BasketFact
+    | Refreshed | Moved | Viewed | ListChosen | Said | Remembered | Switched | FilterFact | BasketFact
     | ReadingFact | ScrubFact | Found | Split | SurveyFact
 )  # fmt: skip

@@ -145,6 +145,7 @@ class ViewState:
     remote: the worker is elsewhere, and not ours to start. guarded: nothing may be changed.
     file_only: why there is no worker and the memory is only read from its file.
     keys: action → its keys, where they are not those of the tables; key_notes: what of the wanted ones cannot be had.
+    searches: kept by the person, (line, project) each, the last kept first.
     home: the project given at the start, for the scope key. visiting: the demo was opened from one's own memory, which
     can be gone back to.
     """
@@ -155,6 +156,7 @@ class ViewState:
     remote: bool = False
     guarded: bool = False
     file_only: str = ""
+    searches: tuple[tuple[str, str | None], ...] = ()
     keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     key_notes: tuple[str, ...] = ()
     home: str | None = None

@@ -17,7 +17,7 @@ def reduce(state: ViewState, fact: Fact) -> ViewState:
     match fact:
         case facts.Typed() | facts.Scoped() | facts.Sorted() | facts.Ordered() | facts.Refreshed():
             return _asked(state, fact)
-        case facts.Moved() | facts.Viewed() | facts.ListChosen() | facts.Said() | facts.Switched():
+        case facts.Moved() | facts.Viewed() | facts.ListChosen() | facts.Said() | facts.Switched() | facts.Remembered():
             return _stood(state, fact)
         case facts.Listed() | facts.Paged() | facts.ListFailed() | facts.StillWaiting() | facts.Faceted():
             return _answered(state, fact) if fact.seq == state.seq else state
@@ -236,7 +236,8 @@ def _index(entries: tuple[Entry, ...], key: RecordKey) -> int | None:
 
 
 def _stood(
-    state: ViewState, fact: facts.Moved | facts.Viewed | facts.ListChosen | facts.Said | facts.Switched
+    state: ViewState,
+    fact: facts.Moved | facts.Viewed | facts.ListChosen | facts.Said | facts.Switched | facts.Remembered,
 ) -> ViewState:
     match fact:
         case facts.Moved():
@@ -248,6 +249,11 @@ def _stood(
         case facts.ListChosen(index, entry):
             cursor = max(0, min(index or 0, state.rows.total - 1))
             return replace(state, view=View.LIST, track=None, cursor=cursor, held=entry)
+        case facts.Remembered(text, project):
+            rest = tuple(kept for kept in state.searches if kept != (text, project))
+            if len(rest) < len(state.searches):
+                return replace(state, searches=rest, notice="this search is no longer kept")
+            return replace(state, searches=((text, project), *rest), notice="kept: among the commands (:) as a search")
         case facts.Said(text):
             return replace(state, notice=text)
         case facts.Switched(place, demo):
@@ -257,6 +263,7 @@ def _stood(
                 demo=demo,
                 visiting=demo,
                 guarded=state.guarded,
+                searches=state.searches,
                 keys=state.keys,
                 key_notes=state.key_notes,
                 ask=Ask(),

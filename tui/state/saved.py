@@ -26,6 +26,7 @@ class Saved(msgspec.Struct, frozen=True, kw_only=True):
     budget_tokens: int | None = None
     split: int = 0
     theme: str = ""
+    searches: tuple[tuple[str, str | None], ...] = ()
 
 
 def of(state: ViewState, theme: str) -> Saved:
@@ -42,6 +43,7 @@ def of(state: ViewState, theme: str) -> Saved:
         budget_tokens=state.basket.budget_tokens if state.basket.budget_tokens != state.basket.usual_tokens else None,
         split=state.split,
         theme=theme,
+        searches=state.searches[:_MOST_KEYS],
     )
 
 
@@ -59,5 +61,6 @@ def begun(state: ViewState, saved: Saved) -> ViewState:
         ask=ask,
         basket=Basket(budget_tokens=budget, usual_tokens=usual, awaited=keys),
         awaited=parse_key(saved.selected),
+        searches=saved.searches[:_MOST_KEYS],
         split=saved.split if saved.split in SPLITS else 0,
     )

@@ -38,8 +38,8 @@ def fulfilled(state: ViewState, action: str, *, whole_record: bool) -> Fact | No
             return _scope(state)
         case "kinds":
             return facts.Sorted(KINDS[(KINDS.index(state.ask.kinds) + 1) % len(KINDS)])
-        case "order":
-            return _order(state)
+        case "order" | "remember":
+            return _order(state) if action == "order" else _remembered(state)
         case "wider" | "slimmer":
             return facts.Split(1 if action == "wider" else -1)
         case "mark" | "span" | "next_mark" | "last_mark" | "empty" | "restore" | "more" | "less":
@@ -108,6 +108,11 @@ def _travel(state: ViewState, way: int) -> Fact:
     if not beyond:
         return facts.Said("no mark further on in this list" if way > 0 else "no mark before this one in this list")
     return facts.Moved(to=beyond[0] if way > 0 else beyond[-1])
+
+
+def _remembered(state: ViewState) -> Fact:
+    text = state.ask.text.strip()
+    return facts.Remembered(text, state.ask.project) if text else facts.Said("type a search first")
 
 
 def _order(state: ViewState) -> Fact:
