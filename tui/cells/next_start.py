@@ -54,7 +54,9 @@ def _budget(plan: ContextPlan, room: int, lk: Look) -> Line:
 def _changes(start: Preparing, plan: ContextPlan, room: int) -> Line:
     kept = sum(row.kept for row in plan.rows)
     said = f" {kept} given, {len(plan.rows) - kept + plan.left_out} not"
-    if plan.changed_new or plan.changed_gone:
+    if not plan.compared:
+        said += "; no session was given anything yet"
+    elif plan.changed_new or plan.changed_gone:
         said += f"; since the last session +{plan.changed_new} -{plan.changed_gone}"
     else:
         said += "; the same as the last session"

@@ -38,7 +38,7 @@ class ContextPlan(msgspec.Struct, frozen=True, kw_only=True):
 
     budget_tokens: 0 where there is no limit. used_tokens: of ``text``, as ``estimate_tokens`` counts, headings and all.
     text: just what the agent gets. rows: kept ones in the order of the text, then those that are not.
-    left_out: records that were thought of and stand in no row. changed_new, changed_gone: rows of that change, those
+    left_out: records that were thought of and stand in no row. compared: whether a session came before. changed_new, changed_gone: rows of that change, those
     that stand in no row too.
     """
 
@@ -48,6 +48,7 @@ class ContextPlan(msgspec.Struct, frozen=True, kw_only=True):
     text: str
     rows: tuple[ContextRow, ...]
     left_out: int = 0
+    compared: bool = True
     changed_new: int = 0
     changed_gone: int = 0
 

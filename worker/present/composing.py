@@ -82,6 +82,7 @@ class Composed:
             text=self.block.text,
             rows=tuple(rows),
             left_out=self.looked.hidden,
+            compared=bool(self.looked.before),
             changed_new=sum(row.change == "new" for row in rows),
             changed_gone=sum(row.change == "gone" for row in rows) + len(gone),
         )
