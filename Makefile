@@ -1,7 +1,7 @@
 PY := .venv/bin/python
 STAMP := .venv/.installed
 
-.PHONY: tui test lint check fix bench bench-meaning soak quality snapshots
+.PHONY: tui test lint check fix bench bench-meaning bench-capture soak quality snapshots
 
 tui: $(STAMP)
 	.venv/bin/claude-mem tui
@@ -26,6 +26,9 @@ bench: $(STAMP)
 
 bench-meaning: $(STAMP)
 	$(PY) -m pytest tests/bench/test_meaning_speed.py -m bench -s
+
+bench-capture: $(STAMP)
+	$(PY) -m pytest tests/bench/test_hook_cost.py tests/bench/test_capture_speed.py tests/bench/test_observer_speed.py -m bench -s
 
 soak: $(STAMP)
 	$(PY) -m pytest tests/bench/test_soak.py -m bench -s

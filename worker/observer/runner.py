@@ -6,6 +6,7 @@ back with its reason. A provider that fails is left alone for a while, and captu
 """
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -28,6 +29,8 @@ _log = logging.getLogger("worker.observer")
 _LOOK_S = 5.0
 """At the latest the queue is looked at again, for what was given back until later and for sessions that ended."""
 _FAULT_S = 1.0
+_REST_S = 0.05
+"""Of events that come one after the other the queue is looked at once: a look costs about as much as taking one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +64,7 @@ class Observer:
         """
         self._store = store
         self._captured = captured
+        self._free = asyncio.Event()
         self._settings = settings
         self._open = open_provider
         self._now_ms = now_ms
@@ -80,12 +84,16 @@ class Observer:
         try:
             while True:
                 self._captured.clear()
+                self._free.clear()
                 wait_s = await self._look()
                 try:
                     async with asyncio.timeout(wait_s):
                         await self._captured.wait()
                 except TimeoutError:
                     continue
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(_REST_S):
+                        await self._free.wait()
         finally:
             for task in self._working.values():
                 task.cancel()
@@ -177,6 +185,7 @@ class Observer:
         self._working.pop(session_db_id, None)
         self._quiet.pop(session_db_id, None)
         self._captured.set()  # there may be more
+        self._free.set()
 
     async def _work(self, session_db_id: int, observing: Observing) -> None:
         """One batch of a session."""
