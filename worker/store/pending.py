@@ -21,6 +21,11 @@ TABLES = {
         not_before INTEGER NOT NULL DEFAULT 0, last_error TEXT, tool_use_id TEXT, tool_name TEXT, cwd TEXT,
         agent_id TEXT, agent_type TEXT, tool_input TEXT, tool_response TEXT, last_assistant_message TEXT)""",
     "py_captured_session": "CREATE INDEX py_captured_session ON py_captured (session_db_id, id)",
+    "py_captured_use": "CREATE INDEX py_captured_use ON py_captured (session_db_id, tool_use_id)",
+    # Where much waits, because whoever makes records of it is paused, what is asked at each event is answered by these.
+    "py_captured_state": """CREATE INDEX py_captured_state ON py_captured
+        (session_db_id, claimed, not_before, occurred_epoch_ms, bytes, kind)""",
+    "py_captured_error": "CREATE INDEX py_captured_error ON py_captured (id) WHERE last_error IS NOT NULL",
 }
 _COLUMNS = """c.id, c.session_db_id, s.content_session_id, c.project, c.parent, s.platform_source, c.kind,
     c.prompt_number, c.tool_use_id, c.tool_name, c.tool_input, c.tool_response, c.cwd, c.agent_id, c.agent_type,
