@@ -16,7 +16,7 @@ def test_a_plan_is_what_the_worker_writes() -> None:
     body = (
         b'{"project":"shop","budget_tokens":3000,"used_tokens":70,"text":"# shop","rows":['
         + ROW
-        + b'],"left_out":2,"changed_new":1,"changed_gone":0}'
+        + b'],"left_out":2,"compared":true,"changed_new":1,"changed_gone":0}'
     )
     row = ContextRow(
         key="S14", title="t", type="session", epoch_ms=5, density="summary", read_tokens=62, kept=True,

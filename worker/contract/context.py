@@ -38,8 +38,8 @@ class ContextPlan(msgspec.Struct, frozen=True, kw_only=True):
 
     budget_tokens: 0 where there is no limit. used_tokens: of ``text``, as ``estimate_tokens`` counts, headings and all.
     text: just what the agent gets. rows: kept ones in the order of the text, then those that are not.
-    left_out: records that were thought of and stand in no row. compared: whether a session came before. changed_new, changed_gone: rows of that change, those
-    that stand in no row too.
+    left_out: records that were thought of and stand in no row. compared: whether a session came before. changed_new,
+    changed_gone: rows of that change, those that stand in no row too.
     """
 
     project: str
