@@ -1,6 +1,7 @@
 """Pure: what kind of thing happened, and a title that says what."""
 
 import posixpath
+import re
 from dataclasses import dataclass
 
 from worker.observer.story import Change, Story, Trouble
@@ -9,6 +10,8 @@ from worker.observer.wording import listed, one_line, plural, upper_first
 
 _MOST = 120
 _SAME = 30
+_TELLING = 32
+_REFERS = re.compile(r"(?i)(?:it|its|this|that|these|those|they|there|i|we|you|he|she|both|yes|no)\b")
 _BARE = ("AssertionError: assert ", "assert ")
 """How a failure begins that says what was compared, but not what it means."""
 _PLAIN = (
@@ -153,8 +156,12 @@ def _of_itself(story: Story, main: Change, cause: str) -> str:
 
 
 def _told(subject: Subject, found: Found, place: str = "") -> str:
-    """What was asked, and what came of it; where, if there is room."""
-    if subject.borrowed or found.text.lower().startswith(subject.text.lower()[:_SAME]):
+    """What came of what was asked; after that, and where, if it does not stand by itself.
+
+    In a list the prompt and the summary of the turn begin with what was asked already.
+    """
+    stands = len(found.text) >= _TELLING and not _REFERS.match(found.text)
+    if stands or subject.borrowed or found.text.lower().startswith(subject.text.lower()[:_SAME]):
         return one_line(upper_first(found.text), _MOST)
     asked = f"{subject.text}{place}"
     asked = asked if len(asked) <= _MOST // 2 else one_line(subject.text, _MOST // 2)

@@ -37,5 +37,6 @@ def plural(count: int, noun: str) -> str:
 
 
 def upper_first(text: str) -> str:
-    """A text that begins like a sentence; what is no small letter stays."""
-    return text[:1].upper() + text[1:]
+    """A text that begins like a sentence; what is no small letter stays, and so does the name of a file or function."""
+    first = text[:200].split(" ", 1)[0].rstrip(".,:;!?")
+    return text if any(mark in first for mark in "/._") else text[:1].upper() + text[1:]
