@@ -22,6 +22,7 @@ _COUNTING = frozenset(("gh", "wc", "du", "df", "jq", "ps", "stat", "file", "whic
 """Commands that only look, and whose first line is what was looked for."""
 _MOST_DRAFTS = 5
 _MOST_FACTS = 14
+_SAME = 24
 _MOST_FILES = 40
 _COMMAND_CHARS = 120
 
@@ -80,11 +81,12 @@ def _does(told: Story) -> bool:
 def _draft(told: Story, subject: Subject, said: str, *, alone: bool) -> Draft:
     kind = titles.kind_of(told, subject)
     found, is_reason = wrapup.finding(said) if alone else ("", False)
+    title = titles.title_of(told, subject, titles.Found(found, is_reason), alone=alone)
     facts = _facts(told)
     return Draft(
         type=kind,
-        title=titles.title_of(told, subject, titles.Found(found, is_reason), alone=alone),
-        subtitle=titles.subtitle_of(told) or None,
+        title=title,
+        subtitle=_subtitle(titles.subtitle_of(told), subject, title) or None,
         narrative=_narrative(told, subject, wrapup.opening(said)),
         facts=tuple(dict.fromkeys(facts))[:_MOST_FACTS],
         concepts=_concepts(told, kind),
@@ -94,6 +96,12 @@ def _draft(told: Story, subject: Subject, said: str, *, alone: bool) -> Draft:
         tool_use_ids=tuple(act.event.tool_use_id for act in told.acts if act.event.tool_use_id),
         trifle=not (told.changes or told.commits or told.plans or told.solved),
     )
+
+
+def _subtitle(came_to: str, subject: Subject, title: str) -> str:
+    """What it came to; after what was asked, where the title does not say that."""
+    says = subject.text[:_SAME].lower() in title.lower()
+    return came_to if says else ": ".join(filter(None, (subject.text, came_to)))
 
 
 def _concepts(told: Story, kind: str) -> tuple[str, ...]:

@@ -272,6 +272,15 @@ def test_what_the_agent_found_out_is_told(prompt: str | list[str], uses: list[Us
     assert ("In the end: " in (draft.narrative or "")) == bool(said)
 
 
+def test_what_was_asked_stands_below_a_title_that_does_not_say_it() -> None:
+    said = "The leak was the PDF cache: it grew without bound."
+    draft = one(edit("a.py"), prompt="Investigate the memory leak", said=said)
+    assert (draft.title, draft.subtitle) == (
+        "The leak was the PDF cache: it grew without bound", "Investigate the memory leak: 1 file changed",
+    )  # fmt: skip
+    assert one(edit("a.py"), prompt="Fix the memory leak").subtitle == "1 file changed"
+
+
 def test_of_several_commits_none_is_told_by_the_last_words() -> None:
     first, second = made(
         edit("a.py"), run("git commit -qam 'One'"), edit("b.py"), run("git commit -qam 'Two'"),
