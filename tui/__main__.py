@@ -1,6 +1,7 @@
 """`python -m tui`: flags, settings, run."""
 
 import argparse
+import gc
 import os
 import re
 import sys
@@ -56,6 +57,7 @@ def _tame_colours(environ: MutableMapping[str, str]) -> None:
 
 
 def _run(chosen: settings.Settings, flags: argparse.Namespace) -> int:
+    gc.disable()  # all that is made until the first paint stays: going through it again and again takes 40 ms
     from tui.app import MemoryApp  # Textual: 200 ms that `--help` and a refusal do not wait for
     from tui.cells import glyphs
     from tui.cells.look import Look
@@ -71,9 +73,16 @@ def _run(chosen: settings.Settings, flags: argparse.Namespace) -> int:
         keys=keymap_file.load(chosen.data_dir / keymap_file.NAME),
         restore=not flags.no_restore,
         environ=os.environ,
+        painted=_collect,
     )
     app.run(mouse=not flags.no_mouse)
     return app.return_code or 0
+
+
+def _collect() -> None:
+    """Collect what is left over from now on; what the first paint was made of is not looked through any more."""
+    gc.freeze()
+    gc.enable()
 
 
 def _run_plain(chosen: settings.Settings, flags: argparse.Namespace) -> int:

@@ -20,6 +20,7 @@ from tui.cells.look import Look
 from tui.clipboard import Clipboard
 from tui.deeds.asking import Asking
 from tui.deeds.commanding import Commanding
+from tui.deeds.consulting import Consulting
 from tui.deeds.copying import Copying
 from tui.deeds.costing import Costing
 from tui.deeds.filtering import Filtering
@@ -60,7 +61,7 @@ class MemoryApp(App[None]):
     """The terminal app. kept: the file of what outlives it. environ: of its terminal, for the clipboard.
 
     guarded: whatever would change a memory is refused. keys: of a person's own. open_gateway: makes the gateway of a
-    memory; nothing is asked of it before the first paint.
+    memory; nothing is asked of it before the first paint. painted: called after that.
     """
 
     TITLE = "claude-mem"
@@ -79,6 +80,7 @@ class MemoryApp(App[None]):
         guarded: bool = False,
         keys: Chosen | None = None,
         open_gateway: Callable[[Settings], Gateway] = Gateway,
+        painted: Callable[[], None] = lambda: None,
     ) -> None:
         super().__init__(css_path=[*styles.sheets()])
         self._settings = settings
@@ -90,6 +92,7 @@ class MemoryApp(App[None]):
         scrubbing = Scrubbing(self, self.asking, filtering)
         copying = Copying(self, self.asking, Clipboard(environ or {}, self._write, command=settings.clipboard_command))
         self.surveying = Surveying(self, self.asking, self.linking)
+        self.consulting = Consulting(self, self.asking)
         self._deeds = gathered(
             self.linking,
             travelling,
@@ -102,8 +105,10 @@ class MemoryApp(App[None]):
             Unfolding(self, self.asking, self.surveying),
             Preparing(self, self.asking, copying),
             Minding(self, self.asking),
+            self.consulting,
             Commanding(self, self.asking),
         )
+        self._painted = painted
         self._wanted_theme = ""
         self.faults: list[BaseException] = []
         budget = settings.basket_budget_tokens
@@ -126,6 +131,12 @@ class MemoryApp(App[None]):
         self.keeping = Keeping(self, kept, lambda: self.theme)
         self.store = Store(state)
         self.workspace = Workspace(look, state)
+        for theme in themes.THEMES:
+            self.register_theme(theme)
+        if constants.DEFAULT_THEME == "textual-dark":  # none was chosen by TEXTUAL_THEME
+            known = self._wanted_theme in self.available_themes
+            # Without its watchers, which would have all sheets read a second time.
+            self.set_reactive(MemoryApp.theme, self._wanted_theme if known else themes.DARK.name)
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """Our own variables, for themes that are not ours."""
@@ -164,13 +175,6 @@ class MemoryApp(App[None]):
 
     def on_mount(self) -> None:
         """Paint first; look for the worker after that."""
-        for theme in themes.THEMES:
-            self.register_theme(theme)
-        if constants.DEFAULT_THEME == "textual-dark":  # none was chosen by TEXTUAL_THEME
-            known = self._wanted_theme in self.available_themes
-            self.theme = self._wanted_theme if known else themes.DARK.name
-        elif constants.DEFAULT_THEME in {theme.name for theme in themes.THEMES}:
-            self.theme = constants.DEFAULT_THEME
         self.theme_changed_signal.subscribe(self, self._wear_terminal_colours)
         self._wear_terminal_colours(self.current_theme)
         if self.no_color or self.console.color_system in (None, "standard"):
@@ -183,7 +187,11 @@ class MemoryApp(App[None]):
         if self.state.key_notes:
             more = f" (and {len(self.state.key_notes) - 1} more; ? lists them)" if len(self.state.key_notes) > 1 else ""
             self.say(f"keymap.toml: {self.state.key_notes[0]}{more}")
-        self.call_after_refresh(self.linking.link_up)
+        self.call_after_refresh(self._begin)
+
+    def _begin(self) -> None:
+        self._painted()
+        self.linking.link_up()
 
     def _wear_terminal_colours(self, theme: Theme) -> None:
         """What lies under the cursor is told by turning the colours round, where we do not know them."""
@@ -227,6 +235,7 @@ class MemoryApp(App[None]):
                 screen.show(state)
         self.asking.changed(before, state)
         self.surveying.changed(before, state)
+        self.consulting.changed(before, state)
         if state.demo is self._settings.demo:
             self.keeping.changed(state)
 
