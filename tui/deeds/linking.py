@@ -13,7 +13,9 @@ from tui.state.model import Link
 from worker.contract.settings import Settings
 
 FLUSH_S = 0.25
-"""News is passed on this often, however fast it comes."""
+"""News that comes together is passed on together, after this long."""
+REST_S = 1.0
+"""It is passed on no more often than this, however fast it comes: a badge that is repainted costs a line of bytes."""
 
 
 class Linking:
@@ -66,16 +68,25 @@ class Linking:
         self._news += fact.count
         self._queued = fact.queued if fact.queued is not None else self._queued
         if not self._flush_waits:
-            self._flush_waits = True
-            self._desk.later(FLUSH_S, self._pass_news_on)
+            self._wait_for_more()
+
+    def _wait_for_more(self) -> None:
+        self._flush_waits = True
+        self._desk.later(FLUSH_S, self._pass_news_on)
 
     def _pass_news_on(self) -> None:
-        self._flush_waits = False
+        self._desk.later(REST_S, self._rested)
         news, self._news = self._news, 0
         first = self._desk.state.empty_memory and news > 0
-        self._desk.tell(facts.News(news, self._queued))
+        queued, self._queued = self._queued, None
+        self._desk.tell(facts.News(news, queued))
         if first:
             self.refresh()
+
+    def _rested(self) -> None:
+        self._flush_waits = False
+        if self._news or self._queued is not None:
+            self._wait_for_more()
 
     def refresh(self) -> None:
         """Read all anew; where there is no worker, look for one."""

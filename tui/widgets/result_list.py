@@ -204,7 +204,15 @@ class ResultList(ScrollView, Acts, Painter, can_focus=True):
             return False
         if state.view is View.TIMELINE:
             return _entries(before) is _entries(state)
-        return before.rows is state.rows
+        return before.rows is state.rows or self._same_in_sight(before, state)
+
+    def _same_in_sight(self, before: ViewState, state: ViewState) -> bool:
+        """Whether what was loaded changes nothing on the screen: a page ahead is not worth a screenful of bytes."""
+        if before.rows.total != state.rows.total or self._widest_key(state) != self._key_cells:
+            return False
+        first = int(self.scroll_offset.y)
+        lines = range(first, min(first + self.size.height, state.rows.total))
+        return all(before.rows.at(line) == state.rows.at(line) for line in lines)
 
     def _lay_out(self, entries: tuple[Entry, ...]) -> None:
         self._lines, self._at = [], []
