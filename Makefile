@@ -30,6 +30,9 @@ bench-meaning: $(STAMP)
 bench-capture: $(STAMP)
 	$(PY) -m pytest tests/bench/test_hook_cost.py tests/bench/test_capture_speed.py tests/bench/test_observer_speed.py -m bench -s
 
+bench-tui: $(STAMP)
+	$(PY) -m pytest tests/bench/test_tui_bars.py tests/bench/test_tui_feed.py -m bench -s -n0
+
 soak: $(STAMP)
 	$(PY) -m pytest tests/bench/test_soak.py -m bench -s
 

@@ -95,6 +95,13 @@ class Terminal:
             out += self.read(quiet_s=0.02)
         return out + self.read(quiet_s=0.02)
 
+    def resize(self, columns: int, lines: int) -> None:
+        """Another size, told as a terminal tells it."""
+        fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
+        self._screen.resize(lines, columns)
+        # The pty is nobody's controlling terminal, so the kernel tells no one.
+        self.process.send_signal(signal.SIGWINCH)
+
     def hang_up(self) -> None:
         """The terminal is no more."""
         os.close(self.fd)
