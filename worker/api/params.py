@@ -142,7 +142,8 @@ WHO = Param(
 )
 
 WORDS = Text(("query", "q"), "the words as a person types them; nothing in them is syntax")
-PROJECT = Text(("project",), "this project, and what was merged into it")
+PROJECT = Text(("project",), "this project, and what was merged into it; `shop/*`: its worktrees too")
+SESSION = Text(("session",), "this session alone, by its memory id, or what else names it in a query line")
 PLATFORM = Platform(
     ("platformSource", "platform_source"),
     "the agent's platform: claude, codex, cursor, …",

@@ -178,6 +178,7 @@ def _search(query: SearchQuery, form: str | None) -> tuple[tuple[str, str], ...]
         concepts=query.concepts,
         files=query.files,
         project=query.project,
+        session=query.session,
         platformSource=query.platform_source,
         dateStart=query.since_epoch_ms,
         dateEnd=query.until_epoch_ms,
@@ -231,6 +232,7 @@ def _timeline(query: TimelineQuery, form: str | None) -> tuple[tuple[str, str], 
             query=query.query[: MOST_CHARS + 1],
             format=form,
             project=query.project,
+            session=query.session,
             platformSource=query.platform_source,
         ),
         ("depth_before", str(query.depth_before)),
@@ -323,6 +325,7 @@ def _lane_scope(query: LaneQuery) -> tuple[tuple[str, str], ...]:
     return _params(
         around=_moment(query.around_epoch_ms),
         project=query.project,
+        session=query.session,
         platformSource=query.platform_source,
         dateEnd=_moment(query.until_epoch_ms),
     )

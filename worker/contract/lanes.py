@@ -11,6 +11,7 @@ class LaneQuery(msgspec.Struct, frozen=True, kw_only=True):
     """Which stretch of time: ``buckets`` of ``bucket_ms`` with a moment in their middle, cut where nothing is.
 
     bucket_ms: one of ``search.BUCKET_WIDTHS_MS``. until_epoch_ms: as if nothing had come after it. lanes: at most.
+    project, session: as in a search.
     """
 
     around_epoch_ms: int
@@ -18,6 +19,7 @@ class LaneQuery(msgspec.Struct, frozen=True, kw_only=True):
     buckets: int = 120
     lanes: int = 12
     project: str | None = None
+    session: str | None = None
     platform_source: str | None = None
     until_epoch_ms: int | None = None
 

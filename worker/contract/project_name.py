@@ -12,6 +12,8 @@ MARKER = ".claude-mem-off"
 """A file of this name in a folder: nothing that happens in it, or below it, is kept, and nothing is given to it."""
 TEMP = ("/tmp", "/var/tmp", "/private/tmp", "/private/var/tmp", "/private/var/folders", "/var/folders", "/dev/shm")
 """Folders for temporary things, wherever a system puts them."""
+BELOW = "/*"
+"""At the end of a project's name in a question: its worktrees count too."""
 _MOST_CHARS = 4_096
 _DEEPEST = 64
 
@@ -31,6 +33,16 @@ class ProjectName(NamedTuple):
     def names(self) -> tuple[str, ...]:
         """All whose memories are of use here."""
         return (self.name, *self.parents)
+
+
+def with_worktrees(name: str) -> str:
+    """What asks for a project and all its worktrees, by the name of any of them: `shop/*` for `shop` and `shop/fix`."""
+    return name.removesuffix(BELOW).partition("/")[0] + BELOW
+
+
+def head(name: str) -> str | None:
+    """The project whose worktrees are asked for too; None where a name stands for itself alone."""
+    return name.removesuffix(BELOW) if name.endswith(BELOW) and len(name) > len(BELOW) else None
 
 
 def project_of(cwd: str, *, temp_dirs: tuple[str, ...] = TEMP) -> ProjectName | None:

@@ -55,7 +55,8 @@ class SearchQuery(msgspec.Struct, frozen=True, kw_only=True):
 
     text: the line as typed, in the query language (``query``). Without a letter or digit: filters only.
     kinds, types, concepts, files, project: filters, all must hold; within one, any value will do.
-    files: part of a path. project: rows merged into it count too; None leaves internal projects out.
+    files: part of a path. project: rows merged into it count too; `shop/*`: also its worktrees; None leaves internal
+    projects out. session: as in ``Entry.session``, or what else names one in a query line.
     since_epoch_ms, until_epoch_ms: inclusive.
     typing: the last word may be unfinished. mode: which engines look; None is both, as far as they can.
     """
@@ -66,6 +67,7 @@ class SearchQuery(msgspec.Struct, frozen=True, kw_only=True):
     concepts: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
     project: str | None = None
+    session: str | None = None
     platform_source: str | None = None
     since_epoch_ms: int | None = None
     until_epoch_ms: int | None = None
@@ -170,7 +172,7 @@ class TimelineQuery(msgspec.Struct, frozen=True, kw_only=True):
     """A moment and how much around it.
 
     anchor: `118`, `S14`, `P40`, or a date and time; or ``query``, whose best hit is the anchor. Just one of the two.
-    depth_before, depth_after: in records of any kind.
+    depth_before, depth_after: in records of any kind. project, session: as in a search.
     """
 
     anchor: str = ""
@@ -178,6 +180,7 @@ class TimelineQuery(msgspec.Struct, frozen=True, kw_only=True):
     depth_before: int = 10
     depth_after: int = 10
     project: str | None = None
+    session: str | None = None
     platform_source: str | None = None
 
 

@@ -192,7 +192,7 @@ class Engine:
         anchor = await self._anchor(query)
 
         def work(connection: Connection) -> Window:
-            where = filters.scope(query.project, query.platform_source)
+            where = filters.scope(query.project, query.platform_source, query.session)
             if isinstance(anchor, Moment):
                 moment = (anchor.epoch_ms, 0, 0)
             else:
@@ -217,7 +217,10 @@ class Engine:
 
     async def _anchor(self, query: TimelineQuery) -> Anchor:
         if not query.anchor.strip():
-            words = SearchQuery(text=query.query, project=query.project, platform_source=query.platform_source, limit=1)
+            words = SearchQuery(
+                text=query.query, project=query.project, session=query.session,
+                platform_source=query.platform_source, limit=1,
+            )  # fmt: skip
             page = await self.search(words)
             if not page.hits or page.strategy == "filter":
                 raise NotFound(f'No observations found matching "{query.query}". Try a different search query.')

@@ -44,7 +44,8 @@ def begin(connection: Connection, query: LaneQuery, *, later: bool) -> SessionBe
 def _where(query: LaneQuery) -> filters.Condition:
     return filters.condition(
         SearchQuery(
-            project=query.project, platform_source=query.platform_source, until_epoch_ms=query.until_epoch_ms
+            project=query.project, session=query.session, platform_source=query.platform_source,
+            until_epoch_ms=query.until_epoch_ms,
         )
     )  # fmt: skip
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from worker.contract import project_name
 from worker.contract.errors import Invalid
 from worker.contract.query import Parsed
 from worker.contract.records import RecordKind, parse_key
@@ -49,6 +50,8 @@ def condition(query: SearchQuery, said: Parsed | None = None, *, excluding: Part
     parts = [_scope(query.project), *_shared(query)]
     if query.platform_source:
         parts.append(("d.platform = ?", [query.platform_source]))
+    if query.session:
+        parts.append(_sessions([query.session]))
     if said is not None:
         _bounded(said)
         parts += _shared(said)
@@ -82,9 +85,19 @@ def _shared(asked: SearchQuery | Parsed) -> list[Part]:
 
 def _projects(names: Sequence[str]) -> Part:
     """Any of the projects, or merged into one, in any letter case."""
-    marks = placeholders(names)
     lowered = [name.lower() for name in names]
-    return f"(lower(d.project) IN ({marks}) OR lower(d.merged) IN ({marks}))", [*lowered, *lowered]
+    found = [named(column, lowered) for column in ("lower(d.project)", "lower(d.merged)")]
+    return f"({' OR '.join(sql for sql, _ in found)})", [value for _, values in found for value in values]
+
+
+def named(column: str, names: Sequence[str]) -> Part:
+    """A column has any of the names; `shop/*` is `shop` and each of its worktrees."""
+    heads = [head for name in names if (head := project_name.head(name)) is not None]
+    plain = [*(name for name in names if project_name.head(name) is None), *heads]
+    # "0" is what comes after "/": a range, so that an index can be used.
+    below = "".join(f" OR ({column} > ? AND {column} < ?)" for _ in heads)
+    bounds = [bound for head in heads for bound in (f"{head}/", f"{head}0")]
+    return f"({column} IN ({placeholders(plain)}){below})", [*plain, *bounds]
 
 
 def _sessions(names: Sequence[str]) -> Part:
@@ -105,15 +118,18 @@ def _sessions(names: Sequence[str]) -> Part:
     return "(" + " OR ".join(tests) + ")", values
 
 
-def scope(project: str | None, platform_source: str | None = None) -> Condition:
+def scope(project: str | None, platform_source: str | None = None, session: str | None = None) -> Condition:
     """The filters of a timeline."""
-    return condition(SearchQuery(project=project, platform_source=platform_source))
+    return condition(SearchQuery(project=project, platform_source=platform_source, session=session))
 
 
 def _scope(project: str | None) -> Part:
     if project is None:
         return "d.project <> ?", [INTERNAL_PROJECT]
-    return "(d.project = ? OR d.merged = ?)", [project, project]
+    if project_name.head(project) is None:
+        return "(d.project = ? OR d.merged = ?)", [project, project]
+    (own, values), (merged, _) = named("d.project", [project]), named("d.merged", [project])
+    return f"({own} OR {merged})", [*values, *values]
 
 
 # One row with text that is no JSON must not fail the whole question.

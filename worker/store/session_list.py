@@ -8,7 +8,7 @@ from worker.contract.batches import SessionRow
 from worker.contract.records import RecordKey, RecordKind, Summary
 from worker.contract.search import Entry
 from worker.contract.sessions import SessionLine, SessionQuery
-from worker.store import listing, records, search_index, session_rows
+from worker.store import filters, listing, records, search_index, session_rows
 from worker.store.filters import INTERNAL_PROJECT, Part
 from worker.store.rows import CODES, KINDS, one_line, placeholders
 
@@ -72,7 +72,8 @@ def entries(connection: sqlite3.Connection, session: SessionLine, *, limit: int,
 def _scope(project: str | None) -> Part:
     if project is None:
         return "project <> ?", [INTERNAL_PROJECT]
-    return "(project = ? OR memory_session_id IN (SELECT session FROM py_docs WHERE merged = ?))", [project, project]
+    (own, values), (merged, _) = (filters.named(column, [project]) for column in ("project", "merged"))
+    return f"({own} OR memory_session_id IN (SELECT session FROM py_docs WHERE {merged}))", [*values, *values]
 
 
 def _in_time(since_epoch_ms: int | None, until_epoch_ms: int | None) -> Part:

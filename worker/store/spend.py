@@ -10,6 +10,7 @@ import sqlite3
 from dataclasses import dataclass
 
 from worker.contract.when import iso_utc
+from worker.store import filters
 
 TABLES = {
     "py_spend": """CREATE TABLE py_spend (
@@ -94,8 +95,9 @@ def total(connection: sqlite3.Connection, whose: Whose) -> Line:
 def _where(whose: Whose) -> tuple[str, list[str]]:
     parts, values = ["1"], []
     if whose.project:
-        parts.append("project = ?")
-        values.append(whose.project)
+        sql, names = filters.named("project", [whose.project])
+        parts.append(sql)
+        values += [str(name) for name in names]
     if whose.session:
         parts.append("session_db_id IN (SELECT id FROM sdk_sessions WHERE memory_session_id = ?)")
         values.append(whose.session)

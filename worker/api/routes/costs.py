@@ -6,13 +6,12 @@ from starlette.responses import Response
 from worker.api import params
 from worker.api.codec import Query, respond
 from worker.api.endpoint import Endpoint
-from worker.api.params import Number, Text
+from worker.api.params import Number
 from worker.api.services import Services
 from worker.contract import calls
 from worker.contract.costs import CostQuery, Costs
 from worker.search import costs
 
-_SESSION = Text(("session",), "this session alone, by its memory id, or what else names it in a query line")
 _SESSIONS = Number(("sessions",), "sessions at most, those that cost most", default=20, high=100)
 _DAYS = Number(("days",), "days at most, the latest that have records", default=90, low=1, high=400)
 
@@ -24,7 +23,7 @@ def routes(services: Services) -> list[Endpoint]:
         query = Query(request)
         asked = CostQuery(
             project=params.PROJECT.of(query),
-            session=_SESSION.of(query),
+            session=params.SESSION.of(query),
             platform_source=params.PLATFORM.of(query),
             since_epoch_ms=params.SINCE.of(query),
             until_epoch_ms=params.UNTIL.of(query),
@@ -39,7 +38,7 @@ def routes(services: Services) -> list[Endpoint]:
     return [
         Endpoint(
             method="GET", path=calls.COSTS, run=answer, answers=(Costs,),
-            params=(params.PROJECT, _SESSION, params.PLATFORM, params.SINCE, params.UNTIL, _SESSIONS, _DAYS),
+            params=(params.PROJECT, params.SESSION, params.PLATFORM, params.SINCE, params.UNTIL, _SESSIONS, _DAYS),
             summary="Tokens spent and read back, in all, by project, type, day and session, and what never came back.",
         ),
     ]  # fmt: skip

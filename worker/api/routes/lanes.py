@@ -39,6 +39,7 @@ def routes(services: Services) -> list[Endpoint]:
             buckets=_BUCKETS.of(query),
             lanes=_LANES.of(query),
             project=params.PROJECT.of(query),
+            session=params.SESSION.of(query),
             platform_source=params.PLATFORM.of(query),
             until_epoch_ms=params.UNTIL.of(query),
         )
@@ -52,7 +53,7 @@ def routes(services: Services) -> list[Endpoint]:
         wanted, later = asked(query), _LATER.of(query)
         return respond(await services.store.read(lambda connection: lanes.begin(connection, wanted, later=later)))
 
-    scope = (_AROUND, params.PROJECT, params.PLATFORM, params.UNTIL)
+    scope = (_AROUND, params.PROJECT, params.SESSION, params.PLATFORM, params.UNTIL)
     return [
         Endpoint(
             method="GET", path=calls.LANES, run=around, answers=(Lanes,),

@@ -58,7 +58,7 @@ _STRIP_START = Moment(
 _STRIP_END = Moment(("stripEnd",), "its last moment, with `bucketMs`", end=True)
 _PATHS = Texts(("filePath", "files", "file"), "part of a path; any of them", required=True)
 
-_FILTERS = (_KIND, _TYPES, _TYPE, params.CONCEPTS, params.FILES, params.PROJECT, params.PLATFORM)
+_FILTERS = (_KIND, _TYPES, _TYPE, params.CONCEPTS, params.FILES, params.PROJECT, params.SESSION, params.PLATFORM)
 _SPAN = (params.SINCE, params.UNTIL)
 _PAGE = (params.ORDER, params.LIMIT, params.OFFSET)
 _SEARCH = (params.WORDS, *_FILTERS, *_SPAN, *_PAGE, _TYPING, _MODE, _PHASE)
@@ -142,6 +142,7 @@ def search_query(query: Query) -> SearchQuery:
         concepts=params.CONCEPTS.of(query),
         files=params.FILES.of(query),
         project=params.PROJECT.of(query),
+        session=params.SESSION.of(query),
         platform_source=params.PLATFORM.of(query),
         since_epoch_ms=params.SINCE.of(query),
         until_epoch_ms=params.UNTIL.of(query),

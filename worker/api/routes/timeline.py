@@ -29,7 +29,7 @@ _CHOICES = Number(("limit",), "hits to choose from", default=5, low=1, high=100)
 _FORM = Choice(
     ("format",), "text for an agent, or json", {"text": "text", "json": "json", "hits": "json"}, "text"
 )  # fmt: skip
-_AROUND = (params.DEPTH_BEFORE, params.DEPTH_AFTER, params.PROJECT, params.PLATFORM, _FORM, params.WHO)
+_AROUND = (params.DEPTH_BEFORE, params.DEPTH_AFTER, params.PROJECT, params.SESSION, params.PLATFORM, _FORM, params.WHO)
 
 
 def routes(services: Services) -> list[Endpoint]:
@@ -100,6 +100,7 @@ def timeline_query(query: Query) -> TimelineQuery:
         depth_before=params.DEPTH_BEFORE.of(query),
         depth_after=params.DEPTH_AFTER.of(query),
         project=params.PROJECT.of(query),
+        session=params.SESSION.of(query),
         platform_source=params.PLATFORM.of(query),
     )
 
