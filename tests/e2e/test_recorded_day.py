@@ -183,7 +183,8 @@ def day(tmp_path: Path) -> Iterator[Day]:
 
 def test_of_a_day_with_kills_and_pauses_everything_is_kept_once_and_nothing_private(day: Day) -> None:
     """R042, R123, R150, R162, R174, R178, R182."""
-    day.begin("a", "shop")  # it starts the worker, in `/`
+    day.begin("a", "shop")  # it starts the worker
+    assert os.readlink(f"/proc/{day.pid()}/cwd") == "/", "it belongs to no project"
     with Ear(day.agent.port) as ear:
         wait_for(lambda: ear.count("connected") == 1)
         morning(day)
