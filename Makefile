@@ -1,7 +1,7 @@
 PY := .venv/bin/python
 STAMP := .venv/.installed
 
-.PHONY: tui test lint check fix bench bench-meaning bench-capture soak quality snapshots
+.PHONY: tui test lint check fix bench bench-meaning bench-tui bench-capture soak quality snapshots
 
 tui: $(STAMP)
 	.venv/bin/claude-mem tui
@@ -22,7 +22,7 @@ fix: $(STAMP)
 	.venv/bin/ruff check --fix .
 
 bench: $(STAMP)
-	$(PY) -m pytest tests/bench/test_search_speed.py -m bench -s
+	$(PY) -m pytest tests/bench/test_search_speed.py tests/bench/test_context_speed.py -m bench -s
 
 bench-meaning: $(STAMP)
 	$(PY) -m pytest tests/bench/test_meaning_speed.py -m bench -s
@@ -40,7 +40,7 @@ quality: $(STAMP)
 	$(PY) -m pytest tests/quality -m quality -s
 
 snapshots: $(STAMP)
-	UPDATE_SNAPSHOTS=1 $(PY) -m pytest tests/tui/test_snapshots.py
+	UPDATE_SNAPSHOTS=1 $(PY) -m pytest tests/tui
 
 $(STAMP): pyproject.toml
 	test -x $(PY) || python3 -m venv .venv
