@@ -40,12 +40,18 @@ _LEARNED = re.compile(
     r"|works by|learned|findings?|explanation|the reason)\b|原因|因为|なぜなら|ため|때문"
 )
 _NOTES = re.compile(r"(?i)\b(?:note|caveats?|warning|careful|beware|limitations?|known issues?)\b|注意|留意|주의")
-_SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])\s*")
+_SENTENCE = re.compile(r"(?<=[.!?])(?<!\be\.g\.)(?<!\bi\.e\.)\s+|(?<=[。！？])\s*")
 _REPORTED = re.compile(
     r"(?i)^(?:found (?:it|the (?:problem|issue|cause|bug))|done|fixed|solved|all (?:done|set)|great|perfect|ok(?:ay)?"
+    r"|you'?re (?:absolutely |quite )?right|good (?:catch|point|question)"
     r"|good news|decision|summary|answer|in short)\s*(?:[.!:,]|—|–|-\s)\s*"
 )
 """With what an agent begins before it says what was found."""
+_DECOR = re.compile(r"^[^\w`\"'(\[<]+")
+_PREAMBLE = re.compile(
+    r"(?i)^(?:(?:now )?let me|here(?:'s| is| are)|based on|i(?: now have|(?:'ve| have)(?: now)? (?:got|completed"
+    r"|finished|reviewed|analy[sz]ed|looked|gone)))\b"
+)
 _SHORTEST = 12
 _BRIEF = 160
 """Characters: what is shorter, and answers nothing that was asked, is a courtesy."""
@@ -91,8 +97,9 @@ def opening(message: str) -> str:
 def finding(message: str) -> tuple[str, bool]:
     """The sentence of an agent's first words that says most, and whether it tells a reason; empty if none says much."""
     first = opening(message)
-    told = [_REPORTED.sub("", part).strip() for part in _SENTENCE.split(first)]
-    told = [part.rstrip(" .!。！:：") for part in told if len(part) >= _SHORTEST and not _OFFER.match(part)]
+    parts = (_REPORTED.sub("", _DECOR.sub("", part)).strip() for part in _SENTENCE.split(first))
+    told = [_DECOR.sub("", part).rstrip(" .!。！:：") for part in parts]
+    told = [one for one in told if len(one) >= _SHORTEST and not (_OFFER.match(one) or _PREAMBLE.match(one))]
     reason = next((part for part in told if _LEARNED.search(part)), "")
     if not reason and told and first.lower().startswith("found "):
         reason = told[0]
@@ -135,9 +142,12 @@ def _plain(line: str) -> str:
 
 
 def _opening(sections: Sequence[_Section]) -> str:
-    """The first thing that is said."""
-    lines = next((section.lines for section in sections if section.lines), ())
-    return one_line(" ".join(line for line in lines[:3] if not _OFFER.match(line)), _MOST)
+    """The first thing that is said; not that something will be said."""
+    for section in sections:
+        lines = [line for line in section.lines[:4] if not (_OFFER.match(line) or line.endswith((":", "：")))]
+        if lines:
+            return one_line(" ".join(lines[:3]), _MOST)
+    return ""
 
 
 def _about(sections: Sequence[_Section], pattern: re.Pattern[str]) -> str:

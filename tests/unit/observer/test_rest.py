@@ -65,6 +65,28 @@ def test_a_prompt_that_says_nothing_is_no_request(prompt: str, titles: tuple[str
     assert found is not None and found.request == request_
 
 
+@pytest.mark.parametrize(
+    ("message", "found", "is_reason"),
+    [
+        ("Perfect! I've fixed it. The issue was that `verify()` compared texts.",
+         "The issue was that verify() compared texts", True),
+        ("You're absolutely right! The retry must not run twice.", "The retry must not run twice", False),
+        ("Based on my analysis, here is how the cache works:\n\n1. `cache.py` asks Redis.\n2. More.",
+         "cache.py asks Redis", False),
+        ("I've now got a clear picture. Let me summarize:\n\n**How auth works**\n- JWT in a cookie",
+         "JWT in a cookie", False),
+        ("Done! ✅\n\nThe build is 3x faster now.", "The build is 3x faster now", False),
+        ("It fails because of a fixture, e.g. `db`. I added it.", "It fails because of a fixture, e.g. db", True),
+        ("问题的原因是缓存没有失效。我已经修复了。", "问题的原因是缓存没有失效", True),
+        ("Found it: rounded twice, per line.", "rounded twice, per line", True),
+        ("Ok.", "", False),
+        ("", "", False),
+    ],
+)  # fmt: skip
+def test_what_says_most_is_found_in_last_words(message: str, found: str, is_reason: bool) -> None:
+    assert wrapup.finding(message) == (found, is_reason)
+
+
 def test_a_name_of_a_file_ends_no_sentence() -> None:
     found = wrapup.summary(Done("How are payments tried again?", "By `billing/queue.py`, because they may fail."))
     assert found is not None and found.learned == "By billing/queue.py, because they may fail."
