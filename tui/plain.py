@@ -21,10 +21,12 @@ from tui.state import facts
 from tui.state.basket import Marked, ids
 from tui.state.model import Link, View, ViewState
 from tui.state.needs import NeedList, NeedTrack
+from tui.state.reasons import why_not
 from tui.state.store import Store
 from worker.contract.search import Entry
 
 ROWS = 10
+_QUESTION = re.compile(r"k\s+(?P<number>\d{1,9})\s+(?P<text>\S.*)")
 _DEED = re.compile(r"(?P<name>[a-z]|\?)?\s*(?P<number>\d{1,9})?")
 PROMPT = "> "
 
@@ -107,6 +109,9 @@ class Plain:
         match = _DEED.fullmatch(line)
         if not line:
             return True
+        if (question := _QUESTION.fullmatch(line)) is not None:
+            await self._consult(int(question["number"]), question["text"])
+            return True
         if match is None or line.startswith("/"):
             self._store.tell(facts.Typed(line.removeprefix("/").strip(), final=True))
             await self._search()
@@ -139,10 +144,21 @@ class Plain:
                 await self._search()
             case "c" | "l" | "p" | "w":
                 self._say(await telling.told(name, self._gateway.surveys, self._state, self._look, self._entry(None)))
+            case "k":
+                await self._consult(number, "")
             case "h" | "?":
                 self._say(told.HELP)
             case _:
                 self._say([f"{name} means nothing here; h tells what does. To search for it, type /{name}."])
+
+    async def _consult(self, number: int | None, question: str) -> None:
+        """The corpora; one of them; what it answers."""
+        if question and self._state.guarded:
+            self._say([f"ask: {why_not(self._state, 'ask_corpus')}."])
+            return
+        if question:
+            self._say(["Asking; a model may take minutes."])
+        self._say(await telling.consulted(self._gateway.corpora, number, question, self._look))
 
     async def _one(self, name: str, entry: Entry) -> None:
         match name:

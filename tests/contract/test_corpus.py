@@ -49,7 +49,7 @@ GOLDEN: list[tuple[Any, str]] = [
     ),
     (
         CorpusList(corpora=(CorpusLine(name="auth", description="", stats=STATS, session_id="s"),)),
-        f'{{"corpora":[{{"name":"auth","description":"","stats":{STATS_JSON},"session_id":"s","stale":false,"missing":0}}]}}',
+        f'{{"corpora":[{{"name":"auth","description":"","stats":{STATS_JSON},"session_id":"s","stale":false,"missing":0,"updated_at":""}}]}}',
     ),
     (Primed(session_id="s", name="auth"), '{"session_id":"s","name":"auth","notes":[]}'),
     (

@@ -32,7 +32,7 @@ SETTINGS = Settings(Path("/memory"), "127.0.0.1", 45999)
 class FakeClient:
     """Answers from a memory. failure: raised instead of an answer. gate: observations in full wait for it.
 
-    hold: answers wait for it, by the words asked for; `phase two`: what follows the hits by words.
+    hold: answers wait for it, by the words asked for or the path; `phase two`: what follows the hits by words.
     """
 
     def __init__(self, memory: Memory) -> None:
@@ -47,9 +47,12 @@ class FakeClient:
     async def send(self, call: Call[T]) -> T:
         """The answer, through the wire form."""
         params = dict(call.params) | ({"body": call.body.decode()} if call.body is not None else {})
+        params |= {"method": call.method} if call.method == "DELETE" else {}
         answer = None if self.failure else self.memory.answer(call.path, params)
         late = call.path == calls.SEARCH and "mode" not in params and params.get("query") and "phase two" in self.hold
         if (gate := self.hold.get("phase two" if late else params.get("query", ""))) is not None:
+            await gate.wait()
+        if (gate := self.hold.get(call.path)) is not None:
             await gate.wait()
         if self.gate is not None and call.path.startswith(calls.OBSERVATION.split("{")[0]):
             await self.gate.wait()

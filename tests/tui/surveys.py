@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
+from tests.tui.shelf import Shelf
 from worker.contract import calls
 from worker.contract.context import ContextPlan, ContextRow, ContextWish, ContextWished
 from worker.contract.costs import CostLine, Costs, SessionCost, Spent
@@ -33,6 +34,7 @@ class Surveyed:
         self.plan: ContextPlan | None = None
         self.broken = False
         self.counting = True
+        self.shelf = Shelf(entries, now_ms)
         self.log: list[str] = [
             "[2026-11-25 14:59:01.000] [INFO ] [WORKER] served",
             "[2026-11-25] [WARN ] [X] \x1b[2Jgone",
@@ -62,7 +64,7 @@ class Surveyed:
                 return IndexFaults(checked=120, missing=2, orphans=1, repaired=True)
         if found := re.fullmatch(r"/api/sessions/(\d+)", path):
             return self._session(int(found[1]))
-        return None
+        return self.shelf.answer(path, params)
 
     def _wished(self, path: str, wish: ContextWish) -> ContextWished:
         pinned, muted = path == calls.CONTEXT_PIN and wish.on, path == calls.CONTEXT_MUTE and wish.on

@@ -23,6 +23,7 @@ HELP = (
     "s 3: only its project. s: all projects.",
     "a: all records, newest first. r: read anew.",
     "c: what memory costs. l: the latest sessions. p: what the next session is given. w: how everything is.",
+    "k: the corpora. k 2: the second of them. k 2 why is it so?: ask it that.",
     "/n: search for a single letter or a number, here for n.",
     "h: this help. q: quit.",
 )

@@ -3,12 +3,15 @@
 from collections.abc import Iterator, Sequence
 
 from tui.cells import health
-from tui.cells.clean import one_line
+from tui.cells.clean import one_line, safe
+from tui.cells.corpora import moment
 from tui.cells.look import Look, full
 from tui.cells.marks import grouped
 from tui.cells.sizes import percent
+from tui.state.corpora import Outcome
 from tui.state.health import Healthing
 from tui.state.next_start import Preparing
+from worker.contract.corpus import CorpusLine
 from worker.contract.costs import CostLine, Costs, SessionCost
 from worker.contract.sessions import SessionLine
 
@@ -90,3 +93,43 @@ def state(told: Healthing, look: Look, *, live: bool, queued: int) -> Iterator[s
         yield f"{part.name}, {_STATES[part.told.state]}: {one_line(part.told.message)}"
         if part.told.advice:
             yield f"Advice: {one_line(part.told.advice)}"
+
+
+def corpora(told: Sequence[CorpusLine], look: Look) -> Iterator[str]:
+    """The corpora, each by its number."""
+    if not told:
+        yield "No corpus yet; `claude-mem corpus build` makes one."
+        return
+    yield f"{len(told)} corpora. k 1 tells of the first, k 1 and a question asks it."
+    for number, line in enumerate(told, 1):
+        yield f"{number}. {_corpus(line, look)}"
+
+
+def corpus(line: CorpusLine, look: Look) -> Iterator[str]:
+    """One of them."""
+    yield f"{_corpus(line, look)}."
+    if line.stats.type_breakdown:
+        yield ", ".join(f"{grouped(count)} {one_line(kind)}" for kind, count in line.stats.type_breakdown.items())
+    if line.description:
+        yield one_line(line.description)
+    if line.stale:
+        yield f"Stale: {grouped(line.missing)} of its records were deleted since it was built."
+
+
+def outcome(told: Outcome) -> Iterator[str]:
+    """What it answered."""
+    if told.failed or told.answer is None:
+        yield f"Not answered: {one_line(told.failed)}"
+        return
+    if told.answer.model:
+        yield f"Answered by {one_line(told.answer.model)}."
+    yield from safe(told.answer.answer).strip().split("\n")
+
+
+def _corpus(line: CorpusLine, look: Look) -> str:
+    stats = line.stats
+    state = ("primed" if line.session_id else "not primed") + (", stale" if line.stale else "")
+    when = moment(line.updated_at)
+    built = f", built {full(look, when)}" if when is not None else ""
+    count, tokens = grouped(stats.observation_count), grouped(stats.token_estimate)
+    return f"{one_line(line.name)}, {count} records, {tokens} tokens, {state}{built}"

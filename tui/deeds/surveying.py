@@ -7,13 +7,14 @@ from tui.deeds.asking import Asking
 from tui.deeds.desk import Desk
 from tui.deeds.linking import Linking
 from tui.deeds.table import Deed
+from tui.screens.corpora import CorpusScreen
 from tui.screens.costs import CostScreen
 from tui.screens.health import HealthScreen
 from tui.screens.next_start import NextStartScreen
 from tui.screens.sessions import SessionScreen
 from tui.screens.survey import SurveyScreen
 from tui.screens.workspace import Workspace
-from tui.state import costs, health, next_start, session_tree
+from tui.state import corpora, costs, health, next_start, session_tree
 from tui.state.costs import Window
 from tui.state.facts import Fact
 from tui.state.model import Link, ViewState
@@ -34,6 +35,7 @@ class Surveying:
         """Action → what it does."""
         return {
             "costs": self.costs, "sessions": self.sessions, "next_start": self.next_start, "health": self.health,
+            "corpora": self.corpora,
             "again": self.again, "plan_again": self.again, "close": self.close,
         }  # fmt: skip
 
@@ -52,6 +54,10 @@ class Surveying:
     def health(self) -> None:
         """How everything is."""
         self._open(HealthScreen)
+
+    def corpora(self) -> None:
+        """Chosen records that can be asked."""
+        self._open(CorpusScreen)
 
     def again(self) -> None:
         """All anew; where there is no worker, look for one."""
@@ -116,6 +122,7 @@ class Surveying:
         """What to ask once more of an open screen that was not answered."""
         screen = self._desk.screen
         failed = state.costs.failed or state.health.failed or state.next_start.failed or state.sessions.failed
+        failed = failed or state.corpora.failed
         return screen.AGAIN if isinstance(screen, SurveyScreen) and failed else None
 
     async def _costs(self) -> None:
@@ -161,5 +168,7 @@ def _begun(screen: SurveyScreen, state: ViewState) -> Fact:
         case NextStartScreen():
             here = state.entry.project if state.entry is not None else None
             return next_start.Begun(state.ask.project or here or state.home)
+        case CorpusScreen():
+            return corpora.Begun()
         case _:
             return health.Begun()

@@ -3,9 +3,11 @@
 from dataclasses import replace
 
 from tui.cells import survey_lines
+from tui.cells.clean import one_line
 from tui.cells.look import Look
+from tui.gateway.corpora import Corpora
 from tui.gateway.surveys import Surveys
-from tui.state import costs, health, next_start, session_tree
+from tui.state import corpora, costs, health, next_start, session_tree
 from tui.state.costs import Part
 from tui.state.health import Healthing
 from tui.state.model import Link, ViewState
@@ -36,6 +38,23 @@ async def told(name: str, surveys: Surveys, state: ViewState, look: Look, here: 
             looked = health.after(looked, fact) if isinstance(fact, health.HealthFact) else looked
             return list(survey_lines.state(looked, look, live=state.link is Link.LIVE, queued=state.queued))
     return ["That cannot be told now; r reads the list anew, q quits."]
+
+
+async def consulted(gateway: Corpora, number: int | None, question: str, look: Look) -> list[str]:
+    """The corpora by number; one of them, or what it answers."""
+    listed = await gateway.listed(0)
+    if not isinstance(listed, corpora.Listed):
+        failed = listed.reason if isinstance(listed, corpora.ListFailed) else ""
+        return [f"The corpora cannot be told now: {one_line(failed)}"]
+    if number is None:
+        return list(survey_lines.corpora(listed.lines, look))
+    if not 0 < number <= len(listed.lines):
+        return [f"There is no corpus {number}; k lists them."]
+    line = listed.lines[number - 1]
+    if not question:
+        return list(survey_lines.corpus(line, look))
+    asked = corpora.Doing(0, corpora.Deed.ASK, question)
+    return list(survey_lines.outcome((await gateway.done(line.name, asked)).outcome))
 
 
 async def _plan(surveys: Surveys, project: str | None) -> Preparing:

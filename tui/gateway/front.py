@@ -4,6 +4,7 @@ import asyncio
 import random
 from collections.abc import AsyncIterator, Callable
 
+from tui.gateway.corpora import Corpora
 from tui.gateway.line import Client, FileReader, Line
 from tui.gateway.lists import Lists
 from tui.gateway.memory import Memory
@@ -54,6 +55,7 @@ class Gateway:
         self.memory = Memory(self._line)
         self.times = Times(self._line)
         self.surveys = Surveys(self._line)
+        self.corpora = Corpora(self._line)
 
     @property
     def ready(self) -> bool:

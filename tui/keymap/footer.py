@@ -1,7 +1,7 @@
 """Pure: what is worth a key here and now."""
 
 from tui.keymap import survey_footer
-from tui.keymap.places import BASKET, BOX, FILTERS, GUIDE, GUIDE_BOX, PALETTE, PREVIEW, RECORD, SHEET, SURVEYS
+from tui.keymap.places import ASK_BOX, BASKET, BOX, FILTERS, GUIDE, GUIDE_BOX, PALETTE, PREVIEW, RECORD, SHEET, SURVEYS
 from tui.keymap.table import named
 from tui.state.model import Link, View, ViewState
 
@@ -38,7 +38,7 @@ def footer(place: str, state: ViewState) -> list[tuple[str, str]]:
             ("page_down", "page"), ("earlier", steps[0]), ("later", steps[1]), *hits, *jumps, ("mark", "mark"),
             ("guide", "keys"), ("back", "back"),
         )  # fmt: skip
-    if place in SURVEYS:
+    if place in SURVEYS or place == ASK_BOX:
         return _pairs(*survey_footer.wanted(place, state))
     if place == BOX:
         return [("Enter", "to the hits"), ("Esc", "clear" if state.ask.text else "leave"), ("Tab", "next pane")]

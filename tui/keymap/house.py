@@ -4,6 +4,7 @@ from tui.keymap.action import Action
 from tui.keymap.places import (
     BASKET,
     BOX,
+    CORPORA,
     FILTERS,
     GUIDE,
     HEALTH,
@@ -40,7 +41,7 @@ ACTIONS = (
     Action(
         "back",
         ("q", "escape", "backspace"),
-        (PREVIEW, RECORD, GUIDE, SHEET, FILTERS, BASKET, SESSIONS, NEXT_START, HEALTH),
+        (PREVIEW, RECORD, GUIDE, SHEET, FILTERS, BASKET, SESSIONS, NEXT_START, HEALTH, CORPORA),
         "back",
         "close this; from the preview, to the list",
     ),

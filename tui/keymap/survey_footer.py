@@ -1,6 +1,7 @@
 """Pure: (action, label) of what is worth a key on the screens of the whole memory, the most wanted first."""
 
-from tui.keymap.places import COSTS, HEALTH, NEXT_START, SESSIONS
+from tui.keymap.places import ASK_BOX, CORPORA, CORPUS, COSTS, HEALTH, NEXT_START, SESSIONS
+from tui.state.corpora import Deed
 from tui.state.costs import WINDOWS, Part
 from tui.state.model import Link, ViewState
 from tui.state.session_tree import EntryNode, ProjectNode, SessionNode
@@ -11,11 +12,21 @@ Keys = list[tuple[str, str]]
 
 def wanted(place: str, state: ViewState) -> Keys:
     """The keys of a place."""
-    out = ("close" if place == COSTS else "back", "close")
+    if place == ASK_BOX:
+        building = state.corpora.writing is Deed.BUILD
+        return [("send_line", "build it" if building else "ask"), ("drop_line", "leave it")]
+    out = ("close" if place == COSTS else "to_corpora" if place == CORPUS else "back", "close")
     again = "plan_again" if place == NEXT_START else "again"
     if state.link in (Link.FAILED, Link.LOST):
         return [(again, "try again"), ("guide", "keys"), out]
-    of = {COSTS: _costs, SESSIONS: _sessions, NEXT_START: _next_start, HEALTH: _health}[place](state)
+    of = {
+        COSTS: _costs,
+        SESSIONS: _sessions,
+        NEXT_START: _next_start,
+        HEALTH: _health,
+        CORPORA: _corpora,
+        CORPUS: _corpus,
+    }[place](state)
     return [*of, ("guide", "keys"), out]
 
 
@@ -60,3 +71,22 @@ def _health(state: ViewState) -> Keys:
         return keys
     rest = "index goes on" if overview.index.state is IndexState.PAUSED else "pause index"
     return [*keys, ("index_rest", rest), ("index_mend", "mend index")]
+
+
+def _corpora(state: ViewState) -> Keys:
+    corpora = state.corpora
+    if corpora.chosen is None:
+        return [("build_corpus", "build one"), ("again", "look again")]
+    primed = corpora.chosen.session_id is not None
+    return [
+        ("ask_corpus", "ask"), ("read_corpus", "read"), ("build_corpus", "build"),
+        ("prime_corpus", "prime anew" if primed else "prime"), ("rebuild_corpus", "rebuild"),
+        ("delete_corpus", "delete"),
+    ]  # fmt: skip
+
+
+def _corpus(state: ViewState) -> Keys:
+    outcome = state.corpora.outcome
+    cites = outcome is not None and outcome.answer is not None and outcome.answer.cited
+    to = [("cited", "open record"), ("next_cited", "next cited")] if cites else []
+    return [("ask_corpus", "ask"), *to, ("page_down", "page"), ("to_corpora", "corpora")]

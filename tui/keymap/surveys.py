@@ -1,16 +1,17 @@
 """Pure: The memory as a whole: costs, sessions, the next session's start, health."""
 
 from tui.keymap.action import Action
-from tui.keymap.places import COSTS, HEALTH, LIST, NEXT_START, PREVIEW, SESSIONS, SURVEYS
+from tui.keymap.places import CORPORA, CORPUS, COSTS, HEALTH, LIST, NEXT_START, PREVIEW, SESSIONS, SURVEYS
 
 _FROM = (LIST, PREVIEW, *SURVEYS)
+_ANEW = (COSTS, SESSIONS, HEALTH, CORPORA, CORPUS)
 
 ACTIONS = (
     Action("costs", ("dollar_sign",), _FROM, "costs", "what memory costs and gives back, by project, session, type"),
     Action("sessions", ("S",), _FROM, "sessions", "projects, their sessions, and what was asked and learned in each"),
     Action("next_start", ("p",), _FROM, "next start", "what the agent's next session will be given, and why"),
     Action("health", ("exclamation_mark",), _FROM, "health", "how everything is, and what to do about what is wrong"),
-    Action("again", ("r",), (COSTS, SESSIONS, HEALTH), "ask again", "in costs, sessions, health: read all anew"),
+    Action("again", ("r",), _ANEW, "ask again", "in costs, sessions, health, corpora: read all anew"),
     Action("plan_again", ("R",), (NEXT_START,), "ask again", "in the next start: read it anew"),
     Action("zoom_in", ("enter", "o", "l", "right"), (COSTS,), "zoom in", "in the costs: into this, or its records"),
     Action("zoom_out", ("u", "backspace", "h", "left"), (COSTS,), "zoom out", "in the costs: out again"),

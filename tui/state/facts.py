@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tui.state.basket import BasketFact
+from tui.state.corpora import CorpusFact
 from tui.state.costs import CostFact
 from tui.state.filters import FilterFact
 from tui.state.health import HealthFact
@@ -253,7 +254,7 @@ class Switched:
     demo: bool
 
 
-SurveyFact = CostFact | TreeFact | StartFact | HealthFact | Sought
+SurveyFact = CostFact | TreeFact | StartFact | HealthFact | CorpusFact | Sought
 """About the memory as a whole, and the ways from there to its records."""
 
 Fact = (

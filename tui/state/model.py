@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from tui.state.basket import Basket
 from tui.state.chips import words
+from tui.state.corpora import Corpora
 from tui.state.costs import Costing
 from tui.state.filters import Choosing
 from tui.state.health import Healthing
@@ -194,6 +195,7 @@ class ViewState:
     sessions: Tree = Tree()
     next_start: Preparing = Preparing()
     health: Healthing = Healthing()
+    corpora: Corpora = Corpora()
     choosing: Choosing = Choosing()
     basket: Basket = Basket()
     reading: Reading = Reading()

@@ -76,7 +76,14 @@ class Related:
     files: tuple[Entry, ...]
 
 
-ReadingFact = Begun | Ended | Jumped | WentBack | WentOn | Related
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A record fills the screen that is not the one of the list's cursor."""
+
+    entry: Entry
+
+
+ReadingFact = Opened | Begun | Ended | Jumped | WentBack | WentOn | Related
 
 
 def after(reading: Reading, fact: ReadingFact) -> Reading:
@@ -84,6 +91,8 @@ def after(reading: Reading, fact: ReadingFact) -> Reading:
     match fact:
         case Begun():
             return Reading(open=True)
+        case Opened(entry):
+            return Reading(open=True, entry=entry)
         case Ended():
             return Reading()
         case Jumped(here, to):

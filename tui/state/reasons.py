@@ -4,7 +4,12 @@ from tui.state import survey_reasons
 from tui.state.chips import chips
 from tui.state.model import Link, View, ViewState
 
-CHANGING = frozenset(("demo", "index_rest", "index_mend", "pin", "mute"))
+CHANGING = frozenset(
+    (
+        "demo", "index_rest", "index_mend", "pin", "mute",
+        "ask_corpus", "build_corpus", "prime_corpus", "rebuild_corpus", "delete_corpus",
+    )
+)  # fmt: skip
 """Actions that write to a memory, this or another."""
 
 

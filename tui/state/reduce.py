@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import assert_never
 
-from tui.state import basket, costs, facts, filters, health, next_start, reading, scrub, session_tree, sought
+from tui.state import basket, corpora, costs, facts, filters, health, next_start, reading, scrub, session_tree, sought
 from tui.state.facts import Fact, SurveyFact
 from tui.state.model import PAGE, PAGES_KEPT, SPLITS, Ask, Link, Rows, Track, View, ViewState
 from worker.contract.records import RecordKey
@@ -42,7 +42,8 @@ def reduce(state: ViewState, fact: Fact) -> ViewState:
         ):
             return replace(state, basket=basket.after(state.basket, fact))
         case (
-            reading.Begun()
+            reading.Opened()
+            | reading.Begun()
             | reading.Ended()
             | reading.Jumped()
             | reading.WentBack()
@@ -65,6 +66,8 @@ def _surveyed(state: ViewState, fact: SurveyFact) -> ViewState:
         return replace(state, next_start=next_start.after(state.next_start, fact))
     if isinstance(fact, health.HealthFact):
         return replace(state, health=health.after(state.health, fact))
+    if isinstance(fact, corpora.CorpusFact):
+        return replace(state, corpora=corpora.after(state.corpora, fact))
     return sought.after(state, fact)
 
 

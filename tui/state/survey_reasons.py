@@ -22,7 +22,22 @@ def why_not(state: ViewState, action: str) -> str:
             return "no record here"
         case "unfold" | "visit" | "fold" if not state.sessions.total:
             return "no sessions here"
+        case "ask_corpus" | "prime_corpus" | "rebuild_corpus" | "delete_corpus" | "build_corpus" | "read_corpus":
+            return _corpora(state, action)
     return ""
+
+
+def _corpora(state: ViewState, action: str) -> str:
+    corpora = state.corpora
+    if action == "build_corpus":
+        return "nothing is remembered yet" if state.empty_memory else ""
+    if corpora.at is None:
+        return "there is no corpus yet; b builds one"
+    if action == "read_corpus":
+        return ""
+    if corpora.at in corpora.doing:
+        return f"{corpora.at} is busy; what it does comes to an end first"
+    return f"{corpora.at} was not built" if corpora.chosen is None else ""
 
 
 def _index(state: ViewState) -> str:

@@ -104,7 +104,7 @@ class CorpusInfo(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CorpusLine(msgspec.Struct, frozen=True, kw_only=True):
-    """A corpus in the list."""
+    """A corpus in the list. updated_at: when it was built."""
 
     name: str
     description: str
@@ -112,6 +112,7 @@ class CorpusLine(msgspec.Struct, frozen=True, kw_only=True):
     session_id: str | None
     stale: bool = False
     missing: int = 0
+    updated_at: str = ""
 
 
 class CorpusList(msgspec.Struct, frozen=True, kw_only=True):

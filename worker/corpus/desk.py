@@ -96,6 +96,7 @@ class Desk:
                 session_id=info.session_id,
                 stale=info.stale,
                 missing=info.missing,
+                updated_at=info.updated_at,
             )
             for info in infos
         )
