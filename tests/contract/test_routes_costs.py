@@ -165,3 +165,24 @@ async def test_one_day_alone_is_a_day(edge: Edge) -> None:
     found = await costs(edge, dateStart="2026-03-04", dateEnd="2026-03-04")
     assert [day["spent"]["records"] for day in found["days"]] == [3]
     assert (await costs(edge, dateEnd="2000-01-01"))["total"]["records"] == 0
+
+
+async def test_an_answer_of_a_model_is_counted_once(edge: Edge) -> None:
+    """The original notes what an answer cost on each record of it; we share it out, and equal parts stay parts."""
+    told = [
+        observation_row(title, memory_session_id=f"m-{name}", type=kind, discovery_tokens=cost, created_at_epoch=NOON)
+        for name, cost in (("1", 1000), ("2", 50))
+        for title, kind in ((f"zebra {name}", "bugfix"), (f"giraffe {name}", "decision"), (f"lion {name}", "bugfix"))
+    ]
+    later = observation_row("okapi", discovery_tokens=1000, created_at_epoch=NOON + 1)
+    await edge.fill(make_batch([*told, later], sessions=[session_row(), session_row("2")]))
+    await edge.store.write(lambda connection: spend.add(connection, spend.Call("shop", 2, "haiku", 150), NOON))
+    found = await costs(edge)
+    assert found["total"]["work_tokens"] == 1000 + 1000 + 3 * 50
+    assert {line["value"]: line["spent"]["work_tokens"] for line in found["types"]} == {
+        "bugfix": 334 + 333 + 1000 + 2 * 50,
+        "decision": 333 + 50,
+    }
+    assert {line["session"]: line["spent"]["work_tokens"] for line in found["sessions"]} == {"m-1": 2000, "m-2": 150}
+    given = await edge.ask("/api/context/rows", project="shop")
+    assert "7 obs" in given["text"] and "| 2,150t work |" in given["text"]

@@ -104,7 +104,7 @@ async def compose(
         summaries=settings.sessions + 1,
     )
     looked = await store.read(lambda connection: context_rows.look(connection, wanted))
-    frame = Frame(query.projects, now_ms, settings, zone, looked.read)
+    frame = Frame(query.projects, now_ms, settings, zone, looked.read, looked.shared)
     choice = choosing.choose(
         looked.observations,
         looked.summaries,

@@ -28,7 +28,7 @@ _DAY = dt.timedelta(days=1)
 class Frame:
     """What stands around the rows: which projects, the primary one last; now; the zone of all clock times.
 
-    read, work: tokens of each observation by id, to read it and as it was found out.
+    read: tokens to read each observation, by id. shared: ids of those whose costs are parts of an answer's already.
     """
 
     projects: tuple[str, ...]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from worker.contract.records import Observation, Record, RecordKey, RecordKind, Summary
-from worker.store import given, records, search_index
+from worker.store import given, records, search_index, shares
 from worker.store.given import Wishes
 from worker.store.rows import CODES, placeholders
 
@@ -22,6 +22,7 @@ class Looked:
     """observations, summaries: newest first. read: tokens to read each observation, by id. wishes: by docid.
 
     before: docids of what the last session of the project was given. hidden: fitting observations not looked at.
+    shared: ids of observations whose costs are parts already.
     """
 
     observations: tuple[Observation, ...]
@@ -30,6 +31,7 @@ class Looked:
     wishes: Wishes
     before: frozenset[int]
     hidden: int
+    shared: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,13 +74,15 @@ def look(connection: sqlite3.Connection, wanted: Wanted) -> Looked:
     sql = f"SELECT d.docid FROM py_docs d WHERE {where} AND d.kind = {_SUMMARY} {newest}"
     summaries = [row[0] for row in connection.execute(sql, (*values, wanted.summaries))]
     found = records.by_keys(connection, [search_index.key(number) for number in (*numbers, *summaries)])
+    observations = _newest(found, Observation)
     return Looked(
-        observations=_newest(found, Observation),
+        observations=observations,
         summaries=_newest(found, Summary),
         read=_read_tokens(connection, sorted(numbers)),
         wishes=wishes,
         before=given.given(connection, f"project:{wanted.projects[-1]}"),
         hidden=max(0, total - len(numbers)),
+        shared=shares.shared_out(connection, [record.id for record in observations]),
     )
 
 

@@ -4,7 +4,7 @@ import sqlite3
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass
 
-from worker.store import axis
+from worker.store import axis, shares
 from worker.store.axis import Run
 from worker.store.filters import Condition
 from worker.store.memo import remembered
@@ -33,10 +33,13 @@ class Sums:
 
 
 _SPENT = "count(*), total(d.read_tokens), total(d.discovery_tokens)"
+_SPENT_LESS = f"0, 0, total({shares.LESS})"
 _CAME_BACK = """count(*), total(d.discovery_tokens), total(r.read > 0), total(r.read * d.read_tokens),
     total(CASE WHEN r.read > 0 THEN d.discovery_tokens END)"""
+_CAME_BACK_LESS = f"0, total({shares.LESS}), 0, 0, total(CASE WHEN r.read > 0 THEN {shares.LESS} END)"
 # CROSS JOIN: what was recalled is the narrower door.
 _RECALLED = "FROM py_recalls r CROSS JOIN py_docs d ON d.docid = r.docid"
+_RECALLED_PARTS = f"{shares.OF_PARTS} CROSS JOIN py_recalls r ON r.docid = d.docid"
 
 
 def by_project_and_type(connection: sqlite3.Connection, where: Condition) -> dict[tuple[str, str], Sums]:
@@ -75,9 +78,11 @@ def span(connection: sqlite3.Connection, where: Condition) -> tuple[int | None, 
 
 def _costly(connection: sqlite3.Connection, where: Condition, most: int) -> tuple[list[str], int]:
     found = connection.execute(
-        f"""SELECT d.session, count(*) OVER () FROM py_docs d WHERE {where.sql} AND d.session IS NOT NULL
-            GROUP BY d.session ORDER BY sum(d.discovery_tokens) DESC, max(d.epoch) DESC, d.session LIMIT ?""",
-        (*where.values, most),
+        f"""{shares.WITH_PARTS} SELECT session, count(*) OVER () FROM (
+                SELECT d.session, d.discovery_tokens AS work, d.epoch FROM py_docs d WHERE {where.sql}
+                UNION ALL SELECT d.session, {shares.LESS}, d.epoch {shares.OF_PARTS} WHERE {where.sql})
+            WHERE session IS NOT NULL GROUP BY session ORDER BY sum(work) DESC, max(epoch) DESC, session LIMIT ?""",
+        (*where.values, *where.values, most),
     ).fetchall()
     return [row[0] for row in found], found[0][1] if found else 0
 
@@ -89,16 +94,35 @@ def _summed(connection: sqlite3.Connection, where: Condition, *columns: str) -> 
     """
     listed, width = ", ".join(columns), len(columns)
 
-    def grouped(sums: str, source: str) -> list[tuple[object, ...]]:
+    def grouped(sums: str, source: str, before: str = "") -> list[tuple[object, ...]]:
         found = connection.execute(
-            f"SELECT {listed}, {sums} {source} WHERE {where.sql} GROUP BY {listed}", where.values
+            f"{before} SELECT {listed}, {sums} {source} WHERE {where.sql} GROUP BY {listed}", where.values
         )
         return [tuple(row) for row in found]
 
+    def added(sums: str, source: str, less: str, of_parts: str) -> dict[tuple[object, ...], list[int]]:
+        found = {row[:width]: list(map(_whole, row[width:])) for row in grouped(sums, source)}
+        for row in grouped(less, of_parts, shares.WITH_PARTS) if _has_parts(connection) else ():
+            if row[:width] in found:
+                found[row[:width]] = [
+                    one + _whole(more) for one, more in zip(found[row[:width]], row[width:], strict=True)
+                ]
+        return found
+
     key = ("spent", listed, where.sql, *where.values)
-    spent = remembered(connection, key, lambda: grouped(_SPENT, "FROM py_docs d"), lambda made: _LINE_BYTES * len(made))
-    back = {row[:width]: row[width:] for row in grouped(_CAME_BACK, _RECALLED)}
-    return {row[:width]: Sums(*map(_whole, (*row[width:], *back.get(row[:width], ())))) for row in spent}
+    spent = remembered(
+        connection,
+        key,
+        lambda: added(_SPENT, "FROM py_docs d", _SPENT_LESS, shares.OF_PARTS),
+        lambda made: _LINE_BYTES * len(made),
+    )
+    back = added(_CAME_BACK, _RECALLED, _CAME_BACK_LESS, _RECALLED_PARTS)
+    return {group: Sums(*sums, *back.get(group, ())) for group, sums in spent.items()}
+
+
+def _has_parts(connection: sqlite3.Connection) -> bool:
+    sql = f"{shares.WITH_PARTS} SELECT 1 FROM parts LIMIT 1"
+    return remembered(connection, ("has parts",), lambda: connection.execute(sql).fetchone() is not None)
 
 
 def _whole(value: object) -> int:
