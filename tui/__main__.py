@@ -80,7 +80,8 @@ def _run(chosen: settings.Settings, flags: argparse.Namespace) -> int:
 
 
 def _collect() -> None:
-    """Collect what is left over from now on; what the first paint was made of is not looked through any more."""
+    """Collect what is left over by now and from now on; what stays is not looked through again."""
+    gc.collect()
     gc.freeze()
     gc.enable()
 
