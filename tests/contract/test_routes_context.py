@@ -244,3 +244,17 @@ async def test_names_in_the_query_string_and_hostile_bodies(edge: Edge) -> None:
             "/api/context/semantic", content=body, headers={"content-type": "application/json"}
         )
         assert refused.status_code == 422
+
+
+async def test_a_short_sentence_of_a_script_of_few_characters_is_long_enough(edge: Edge) -> None:
+    await edge.fill(make_batch([observation_row("中文成员搜索为空")]))
+    assert (await prompt(edge, "成员中文搜索为空", project="shop"))["count"] == 1
+    assert (await prompt(edge, "搜索为空", project="shop"))["count"] == 0
+
+
+async def test_a_project_is_asked_under_the_name_it_goes_by_now(edge: Edge) -> None:
+    await edge.fill(memory())
+    await edge.post("/api/projects/aliases", {"alias": "old-shop", "project": "shop"})
+    asked = "why was an expired token accepted by the validator?"
+    assert (await prompt(edge, asked, project="old-shop"))["count"] == 1
+    assert "Expired token" in await inject(edge, projects="old-shop")

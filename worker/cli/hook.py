@@ -15,7 +15,7 @@ import time
 from collections.abc import Sequence
 
 from worker.cli.harness import event as events
-from worker.cli.harness import file_notes, private_turn, stdin, table
+from worker.cli.harness import file_notes, private_turn, stdin, table, timing
 from worker.cli.harness.bounds import MOST_CHARS, bounded, cut
 from worker.cli.harness.event import Input, Reply
 from worker.cli.harness.telling import Lost, Worker, note_trouble
@@ -33,7 +33,7 @@ _HASTY = (events.PROMPT, events.FILE, events.END)
 _MEDIA_PROMPT = "[media prompt]"
 _ALL_PRIVATE = "<private></private>"
 """What a prompt of which nothing is left is sent as: the worker keeps nothing of it, nor of what is done for it."""
-_FEWEST_SEMANTIC_CHARS = 20
+_FEWEST_SEMANTIC_BYTES = 20
 
 
 def main(argv: Sequence[str]) -> int:
@@ -79,7 +79,13 @@ def _answered(platform: str, event: str, began_s: float, moment_ns: int) -> dict
     if settings.internal:
         return {}
     said = adapter.read(given, project_dir=settings.project_dir, process_cwd=_process_cwd())
-    reply = _Event(settings, said, adapter.SOURCE, deadline_s, moment_ns).reply_to(event)
+    one = _Event(settings, said, adapter.SOURCE, deadline_s, moment_ns)
+    try:
+        reply = one.reply_to(event)
+    finally:
+        timing.note(
+            settings.data_dir, event, one.outcome, began_s=began_s, deadline_s=deadline_s, moment_ns=moment_ns
+        )  # fmt: skip
     answer: dict[str, object] = adapter.reply(event, reply)
     return answer
 
@@ -90,6 +96,11 @@ class _Event:
     def __init__(self, settings: HookSettings, said: Input, source: str, deadline_s: float, moment_ns: int) -> None:
         self._settings, self._said, self._source, self._moment_ns = settings, said, source, moment_ns
         self._worker = Worker(settings, deadline_s)
+
+    @property
+    def outcome(self) -> str:
+        """What became of it: `sent`, `spooled` or `nothing`."""
+        return self._worker.outcome
 
     def reply_to(self, event: str) -> Reply:
         """What the agent is told. Errors: ``Lost``."""
@@ -151,7 +162,7 @@ class _Event:
         begun = self._tell("/api/sessions/init", {"prompt": text or _ALL_PRIVATE, **project})
         limit = self._settings.semantic_limit
         private = not text or begun.get("reason") in ("private", "internal_protocol", "project_excluded")
-        if not (limit and begun and projects) or private or len(text) < _FEWEST_SEMANTIC_CHARS:
+        if not (limit and begun and projects) or private or len(text.encode(errors="replace")) < _FEWEST_SEMANTIC_BYTES:
             return Reply()
         asked = {
             "q": text,

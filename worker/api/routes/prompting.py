@@ -12,8 +12,9 @@ from worker.contract import calls
 from worker.contract.records import RecordKind, key_of
 from worker.contract.search import MOST_CHARS, SearchQuery
 from worker.present import prompt_block
-from worker.store import given, search_index
+from worker.store import aliases, given, search_index
 from worker.store.sessions import normalised_platform
+from worker.store.tables import Connection
 
 _MOST = 20
 
@@ -67,16 +68,20 @@ async def _prompted(request: Request) -> Prompted:
 async def _remembered(services: Services, request: Request, asked: Prompted) -> Remembered:
     settings = giving.settings(services)
     words = prompt_block.as_words(asked.q)[:MOST_CHARS]
-    if len(asked.q.strip()) < prompt_block.LEAST_CHARS or not words:
+    if len(asked.q.strip().encode(errors="replace")) < prompt_block.LEAST_BYTES or not words:
         return Remembered()
     scope = f"session:{asked.contentSessionId}"
-    numbers = await services.store.read(lambda connection: given.given(connection, scope))
+
+    def look(connection: Connection) -> tuple[frozenset[int], str]:
+        return given.given(connection, scope), aliases.named(connection, asked.project or "")
+
+    numbers, project = await services.store.read(look)
     known = {key.id for key in map(search_index.key, numbers) if key.kind is RecordKind.OBSERVATION}
     most = _most(asked.limit, settings.semantic_limit)
     query = SearchQuery(
         text=words,
         kinds=(RecordKind.OBSERVATION,),
-        project=asked.project or None,
+        project=project or None,
         platform_source=normalised_platform(asked.platformSource) if asked.platformSource else None,
         limit=most + len(known),
     )
