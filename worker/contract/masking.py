@@ -42,7 +42,16 @@ _SHAPES: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("token", ("dapi",), r"dapi[a-f0-9]{32}"),
     ("token", ("hvs.", "lin_api_", "tskey-", "glsa_", "ntn_"), r"(?:hvs\.|lin_api_|tskey-|glsa_|ntn_)[\w-]{20,}"),
     ("token", (":AA",), r"\d{8,10}:AA[\w-]{30,}"),
+    ("token", ("ATATT3", "ATCTT3", "ATBB"), r"(?:AT[AC]TT3[\w=-]{20,}|ATBB[A-Za-z0-9]{28,})"),
+    (
+        "token",
+        ("sbp_", "figd_", "pscale_"),
+        r"(?:sbp_[a-f0-9]{32,}|figd_[\w-]{30,}|pscale_(?:pw|tkn|oauth)_[\w.-]{20,})",
+    ),
+    ("token", ("dp.",), r"dp\.(?:pt|st|ct|sa|scim|audit)\.(?:[\w-]{2,30}\.)?[A-Za-z0-9]{30,}"),
+    ("api key", ("NRAK-", "PMAK-"), r"(?:NRAK-[A-Z0-9]{20,}|PMAK-[a-f0-9]{20,}-[a-f0-9]{20,})"),
     ("token", ("hooks.slack.com/",), r"hooks\.slack\.com/services/[\w/]{20,}"),
+    ("token", ("/api/webhooks/",), r"discord(?:app)?\.com/api/webhooks/\d{5,25}/[\w-]{30,}"),
     ("private key", ("AGE-SECRET-KEY-",), r"AGE-SECRET-KEY-1[0-9A-Z]{20,}"),
     ("token", ("eyJ",), r"eyJ[\w-]{6,}\.eyJ[\w-]{6,}(?:\.[\w-]*)?"),
 )
@@ -62,6 +71,24 @@ _HEADER = (
 _HEADERS = ("authorization", "proxy-authorization", "cookie", "set-cookie")
 _USER = r"""(?<=[\s"'])(?:-u|--user)[\s=]{1,4}["']?[^\s:"'$]{1,128}:([^\s"'$]{3,})"""
 
+_SAS = r"(?<=[?&;]sig=)([\w%+/=-]{30,})"
+_LOGIN = (
+    r"\b(?:docker|podman|helm registry|az|oc)\s{1,4}login\b[^\n|;&]{0,200}?"
+    r"""\s-p[\s=]{1,4}["']?([^\s"'$-][^\s"'$]{2,})"""
+)
+_PLACES = (
+    ("password", ("://",), _IN_URL),
+    ("token", ("bearer",), _BEARER),
+    ("token", ("authorization",), _HEADER),
+    ("password", ("-u", "--user"), _USER),
+    ("token", ("sig=",), _SAS),
+    ("password", ("sshpass",), r"""\bsshpass\s{1,4}-p\s{0,4}["']?([^\s"'$]{3,})"""),
+    ("password", (" login",), _LOGIN),
+    ("password", ("mysql", "mariadb"), r"""\b(?:mysql|mariadb)[\w-]{0,10}\b[^\n|;&]{0,200}?\s-p["']?([^\s"'$=]{3,})"""),
+    ("password", ("login",), r"\blogin\s{1,4}\S{1,128}\s{1,20}password\s{1,4}(\S{3,})"),
+)
+"""Where a secret stands by what is around it: kind, words of which one is there, pattern. The last is of `.netrc`."""
+
 _WORDS = (
     r"password|passwd|passphrase|pass|pwd|secret|token|credentials?"
     r"|(?:api|access|private|secret|auth|encryption|signing|master|account|shared|service|admin)[_-]?key"
@@ -70,7 +97,7 @@ _TAIL = r"(?:[_-](?:prod|production|dev|test|staging|live|value|b64|base64|\d{1,
 _SAID = re.compile(r"pass|pwd|secret|token|credential|key", re.IGNORECASE)
 _NAMED = (
     rf"""(?i)(?P<word>{_WORDS}){_TAIL}(?P<close>\\{{0,2}}["'`]?\]?)"""
-    rf"""(?P<op>\s{{0,8}}(?::\s{{0,4}}[A-Za-z_][\w.\[\]|?]{{0,40}}\s{{0,4}}=(?![=>])|:=|=>|=(?![=>~])|:(?![:=]))\s{{0,8}})"""
+    rf"""(?P<op>\s{{0,8}}(?::\s{{0,4}}[A-Za-z_][\w.\[\]|?]{{0,40}}\s{{0,4}}=(?![=>]|[^\S\n]{{0,8}}(?:\n|\Z))|:=|=>|=(?![=>~])|:(?![:=]))\s{{0,8}})"""
 )
 _ELEMENT = rf"(?i)<(?:[\w.:-]{{0,40}}[_.:-])?(?:{_WORDS})>([^<\n]{{3,512}})</"
 _FLAG = rf"""(?i)(?<![\w-])--?(?:[a-z]{{1,20}}[_-]){{0,3}}(?:{_WORDS})\s{{1,4}}(["']?)([^\s"'$-][^\s"']{{2,}})\1"""
@@ -88,7 +115,7 @@ _PLAIN = frozenset(
     (
         "string", "str", "text", "number", "integer", "bool", "boolean", "bytes", "none", "null", "undefined", "true",
         "false", "required", "optional", "hidden", "object", "password", "token", "secret", "bearer", "basic",
-        "default", "changed", "enabled", "disabled",
+        "default", "changed", "enabled", "disabled", "include", "omit", "same-origin",
     )
 )  # fmt: skip
 _VARIABLE = ("$", "{", "<", "%(", "%s", "#{", "your_", "your-", "YOUR_", "YOUR-", "[", "(", "*", "...", "/", "./", "~")
@@ -145,15 +172,10 @@ def _all(text: str) -> Iterator[Found]:
         if any(literal in text for literal in literals):
             for match in re.finditer(pattern, text, re.ASCII):
                 yield Found(kind, *match.span())
-    if "://" in text:
-        yield from _groups("password", _IN_URL, text, _is_password)
     lowered = text.lower()
-    if "bearer" in lowered:
-        yield from _groups("token", _BEARER, text, _is_random)
-    if "authorization" in lowered:
-        yield from _groups("token", _HEADER, text, _is_random)
-    if "-u" in text or "--user" in text:
-        yield from _groups("password", _USER, text, _is_password)
+    for kind, words, pattern in _PLACES:
+        if any(word in lowered for word in words):
+            yield from _groups(kind, pattern, text, _is_password if kind == "password" else _is_random)
     if any(word in lowered for word in _SAID.pattern.split("|")):
         yield from _assigned(text)
         yield from _groups("password", _ELEMENT, text, lambda value: _is_secret(value, "password", quoted=True))
@@ -240,12 +262,22 @@ def _is_value(value: str, *, quoted: bool) -> bool:
         return False
     if quoted:
         return True
-    if _SAID.search(value) or _DATE.match(value):
+    if _DATE.match(value) or (_SAID.search(value) and not _is_noise(value)):
         return False
     has_digit, has_letter = any(char.isdigit() for char in value), any(char.isalpha() for char in value)
     if not has_letter:
         return has_digit and len(value) >= 6 and not value.replace(".", "").replace("_", "").isdigit()
     return has_digit and not _REFERENCE.fullmatch(value) and not set(value) & set("()[]{}")
+
+
+def _is_noise(value: str) -> bool:
+    """Whether a text is so long and mixed that a word in it is chance."""
+    kinds = (str.isdigit, str.isupper, str.islower)
+    return (
+        len(value) >= 32
+        and all(any(map(kind, value)) for kind in kinds)
+        and re.fullmatch(r"[\w+/=-]+", value) is not None
+    )
 
 
 def _is_password(value: str) -> bool:

@@ -17,6 +17,8 @@ SHAPES = [
     f"AIza{LONG}", f"gsk_{LONG}", f"hf_{LONG}", f"SG.{LONG}.{LONG}", "AKIAIOSFODNN7EXAMPLE", f"ghp_{LONG}",
     f"github_pat_{LONG}", f"glpat-{LONG}", f"xoxb-123456789012-{LONG}", f"xapp-1-{LONG}", f"npm_{LONG}",
     f"pypi-Ag{LONG}{LONG}", f"ya29.{LONG}", f"dop_v1_{HEX}", f"shpat_{HEX}", f"dapi{HEX}", f"hvs.{LONG}",
+    f"ATATT3{LONG}", f"sbp_{HEX}", f"figd_{LONG}", f"pscale_pw_{LONG}", f"dp.pt.{LONG}", f"NRAK-{LONG.upper()}",
+    f"PMAK-{HEX}-{HEX}", f"discord.com/api/webhooks/123456789012345678/{LONG}",
     f"123456789:AA{LONG}", f"AGE-SECRET-KEY-1{LONG.upper()}", f"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.{LONG}",
 ]  # fmt: skip
 
@@ -51,6 +53,13 @@ def test_a_well_known_shape_is_one_wherever_it_stands(secret: str) -> None:
         ("X-Api-Key: 1234abcd5678", "X-Api-Key: ****"),
         ("curl -u ann:hunter2 http://x", "curl -u ann:**** http://x"),
         ("mysql --password hunter2 -u root", "mysql --password **** -u root"),
+        ("mysql -u root -phunter2 shop", "mysql -u root -p**** shop"),
+        ("sshpass -p 'hunter2' ssh ann@db", "sshpass -p '****' ssh ann@db"),
+        ("docker login -u ann -p hunter2 reg.io", "docker login -u ann -p **** reg.io"),
+        ("machine api.x.org login ann password s3cretpw", "machine api.x.org login ann password ****"),
+        (f"https://x.org/c?sv=2020&sig={LONG}%3D", "https://x.org/c?sv=2020&sig=****"),
+        ("aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", "aws_secret_access_key = ****"),
+        ("  password: cGFzc3dvcmQ=\n  user: YW5u", "  password: ****\n  user: YW5u"),
         ("tool --api-key=abcd1234 go", "tool --api-key=**** go"),
         ("<password>hunter2</password>", "<password>****</password>"),
         ("DB_PASS=hunter2", "DB_PASS=****"),
@@ -67,6 +76,9 @@ def test_the_value_goes_and_the_rest_of_the_line_stays(text: str, hidden: str) -
 
 ORDINARY = [
     "password = getpass()",
+    "docker login reg.io && docker run -p 8080:80 web",
+    "mysql -u root -p shop; mysqldump --port 3307 shop",
+    "api_key: ApiKeyProviderForTheSecondGenerationOfClients2Config.value",
     "password = os.environ['DB_PASSWORD1']",
     "def login(user: str, password: str) -> None:",
     "login(user, password=password2, token=self.token1)",
