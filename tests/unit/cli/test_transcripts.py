@@ -123,6 +123,7 @@ def test_what_the_host_says_in_a_persons_name_is_no_prompt(tmp_path: Path) -> No
     )
     writer.user("<local-command-stdout>ok</local-command-stdout>").user("[Request interrupted by user]")
     writer.user("This session is being continued from a previous one", isCompactSummary=True)
+    writer.user("This session is being continued from a previous conversation that ran out of context. It was of")
     writer.user("<task-notification>done</task-notification>").user([]).user("  ").user({"odd": 1})
     writer.user(
         "<command-message>review</command-message>\n<command-name>/review</command-name>\n<command-args>src</command-args>"
@@ -130,6 +131,23 @@ def test_what_the_host_says_in_a_persons_name_is_no_prompt(tmp_path: Path) -> No
     writer.user([{"type": "image", "source": {"data": "AAAA"}}])
     writer.save(tmp_path)
     assert brief(events(tmp_path)[0]) == ["? /review src", "? [media prompt]"]
+
+
+def test_what_a_person_typed_while_the_agent_worked_is_a_prompt(tmp_path: Path) -> None:
+    queued = {"type": "queued_command", "commandMode": "prompt"}
+    writer = Writer().user("mend it").calls("t1").result("t1")
+    writer.add("attachment", attachment=queued | {"prompt": "and the docs", "origin": {"kind": "human"}}).says("both")
+    writer.add("attachment", attachment=queued | {"prompt": [{"type": "text", "text": "go on"}]})
+    writer.add("attachment", attachment=queued | {"prompt": "<private>not this</private>"}).calls("t2").result("t2")
+    writer.add("attachment", attachment=queued | {"prompt": "x", "origin": {"kind": "channel"}})
+    writer.add("attachment", attachment=queued | {"prompt": "x", "commandMode": "task-notification"})
+    writer.add("attachment", attachment=queued | {"prompt": "x", "isMeta": True})
+    writer.add("attachment", attachment={"type": "todo_reminder", "content": []}).add("attachment", attachment=5)
+    writer.save(tmp_path)
+    some, passed = events(tmp_path)
+    prompts = [event.prompt for event in some if isinstance(event, PromptSubmitted)]
+    assert prompts == ["mend it", "and the docs", "go on", "<private></private>"]
+    assert passed.records["attachment"] == 5
 
 
 def test_what_sub_agents_did_belongs_to_the_session_in_all_places_where_it_is_written(tmp_path: Path) -> None:

@@ -31,7 +31,14 @@ ALL_PRIVATE = "<private></private>"
 _MEDIA_PROMPT = "[media prompt]"
 _MOST_WAITING = 2000
 _OPENINGS = tuple(f"<{name}" for name in NAMES)
-_HOST_WORDS = ("[Request interrupted", "Caveat: The messages below", "<local-command-", "<bash-", "<user-memory-input>")
+_HOST_WORDS = (
+    "[Request interrupted",
+    "Caveat: The messages below",
+    "This session is being continued from a previous conversation that ran out of context",
+    "<local-command-",
+    "<bash-",
+    "<user-memory-input>",
+)
 _COMMAND = re.compile(r"<command-name>\s*/?([^<]*)</command-name>")
 _ARGUMENTS = re.compile(r"<command-args>([^<]*)</command-args>")
 _FEWEST_MS, _MOST_MS = 0, 253_000_000_000_000
@@ -134,6 +141,8 @@ class _File:
                 yield from self._user(record, message)
             elif kind == "assistant" and isinstance(message, dict):
                 self._assistant(record, message)
+            elif kind == "attachment" and (asked := _asked_meanwhile(record)) is not None:
+                yield from self._user(record, {"content": asked})
             else:
                 self._title = _text(record.get("customTitle")) or self._title
                 self._passed.records[kind or "without a kind"] += 1
@@ -231,6 +240,16 @@ def _prompt(record: Mapping[str, Any], content: object, parts: Iterable[object])
         given = arguments[1].strip() if arguments else ""
         return f"/{name[1].strip()} {given}" if name and given else None
     return text
+
+
+def _asked_meanwhile(record: Mapping[str, Any]) -> object:
+    """What a person typed while the agent worked, of which there is no other line; None for any other attachment."""
+    given = record.get("attachment")
+    if not isinstance(given, dict) or given.get("type") != "queued_command" or given.get("isMeta") is True:
+        return None
+    origin = given.get("origin")
+    by_person = not isinstance(origin, dict) or origin.get("kind", "human") == "human"
+    return given.get("prompt") if by_person and given.get("commandMode", "prompt") == "prompt" else None
 
 
 def _joined(parts: Iterable[object]) -> str:
