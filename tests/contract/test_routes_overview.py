@@ -43,6 +43,18 @@ async def test_what_is_held_and_where(edge: Edge) -> None:
     assert 0 <= disk["wal_bytes"] < disk["database_bytes"]
 
 
+async def test_how_long_hooks_took_against_what_they_have(tmp_path: Path) -> None:
+    async with served(tmp_path, environ={"CLAUDE_MEM_HOOK_TIMEOUT_MS": "400"}) as edge:
+        assert (await edge.ask(PATH))["hooks"] == []
+        file = edge.services.data_dir / "state" / "hook-times.log"
+        file.parent.mkdir(exist_ok=True)
+        now_ms = edge.services.now_ms()
+        file.write_text(f"{now_ms - HOUR} session-init 30 sent\nrubbish\n{now_ms - HOUR} session-init 250 late\n")
+        (told,) = (await edge.ask(PATH))["hooks"]
+    assert (told["event"], told["count"], told["slowest_ms"], told["bound_ms"]) == ("session-init", 2, 250, 200)
+    assert (told["late"], told["last_epoch_ms"]) == (1, now_ms - HOUR)
+
+
 async def test_lines_of_the_log_are_for_this_machine(tmp_path: Path) -> None:
     line = f"[{at_ms(NOON - HOUR):%Y-%m-%d %H:%M:%S}.000] [ERROR] [worker] a task failed"
     for client, lines in (("127.0.0.1", [line]), ("192.168.0.9", [])):

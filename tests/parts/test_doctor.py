@@ -28,7 +28,7 @@ from worker.contract.upkeep import Check
 EVERY = [
     "installed", "settings", "folder", "file system", "disk", "permissions", "access", "port", "running", "version",
     "reachable", "stream", "database", "index", "fulltext", "meaning",
-    "agent", "hooks", "spool",
+    "agent", "hooks", "spool", "hook times",
 ]  # fmt: skip
 
 

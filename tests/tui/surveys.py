@@ -10,6 +10,7 @@ from worker.contract import calls
 from worker.contract.context import ContextPlan, ContextRow, ContextWish, ContextWished
 from worker.contract.costs import CostLine, Costs, SessionCost, Spent
 from worker.contract.errors import NotFound
+from worker.contract.hook_times import HookTimes
 from worker.contract.index import Coverage, IndexFaults, IndexState, IndexStatus
 from worker.contract.overview import Disk, LastRecord, LogTrouble, Overview
 from worker.contract.records import RecordKind
@@ -169,6 +170,12 @@ class Surveyed:
             version="1.0", uptime_s=12_300, stream_clients=1, records={kind: kinds.count(kind) for kind in RecordKind},
             unindexed=0, queue=ProcessingStatus(queueDepth=3), index=self._index(),
             disk=Disk(data_dir="/memory", database_bytes=12_400_000, vectors_bytes=31_000_000, free_bytes=300 * 2**20),
+            hooks=(
+                HookTimes(event="observation", count=1204, median_ms=62, p95_ms=210, slowest_ms=1840, bound_ms=2000,
+                          last_epoch_ms=self._now_ms - 120_000),
+                HookTimes(event="session-init", count=48, median_ms=91, p95_ms=1240, slowest_ms=1302, bound_ms=1000,
+                          late=4, last_epoch_ms=self._now_ms - 3_600_000),
+            ),
             log=LogTrouble(warnings=1, since_epoch_ms=self._now_ms - DAY_MS),
             last=LastRecord(key=str(last.key), project=last.project, created_at_epoch=last.created_at_epoch)
             if last else None,

@@ -1,6 +1,6 @@
 """Pure: how everything is, a line for each part, with advice where something is wrong; the log's end below."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tui.cells import fit, look
@@ -14,6 +14,7 @@ from tui.state.health import Deed, Healthing
 from tui.state.model import ViewState
 from worker.contract import advice
 from worker.contract.advice import FAIL, OK, WARN, Told
+from worker.contract.hook_times import HookTimes
 from worker.contract.index import IndexState, IndexStatus
 from worker.contract.overview import Overview
 from worker.contract.records import RecordKind
@@ -68,6 +69,7 @@ def parts(overview: Overview, lk: Look, live: bool, queued: int, at_epoch_ms: in
         Part("observer", _observer(overview, lk)),
         Part("spent", _spent(overview)),
         Part("hooks", advice.spooled(overview.spooled, overview.set_aside, f"{one_line(disk.data_dir)}/spool")),
+        Part("timing", advice.hook_times(overview.hooks)),
         Part("words", advice.words(overview.unindexed)),
         Part("meaning", _meaning(overview.index)),
         Part("disk", Told(room.state, used, room.advice)),
@@ -129,6 +131,7 @@ def lines(state: ViewState, room: int, lk: Look, *, live: bool) -> list[Line]:
         out.append([])
     for part in found:
         out += _part(part, room, lk.glyphs)
+    out += _hooks(health.overview.hooks, room, health.at_epoch_ms)
     out += _coverage(health.overview.index, room, lk.glyphs)
     out += [[], [("group", "  Log"), ("quiet", fit.cut("  the latest line first", max(room - 6, 0)))]]
     return [*out, *_log(health, room, lk.glyphs)]
@@ -181,6 +184,32 @@ def _part(part: Part, room: int, glyphs: Glyphs) -> Iterator[Line]:
     if part.told.advice:
         for number, text in enumerate(fit.wrap(one_line(part.told.advice), max(room - indent - 3, 12))):
             yield [("text", " " * indent), ("match", "-> " if not number else "   "), ("match", text)]
+
+
+def _hooks(times: Sequence[HookTimes], room: int, now_ms: int) -> Iterator[Line]:
+    """How long the hooks took, event by event; who keeps an agent waiting is told from the rest."""
+    if not times:
+        return
+    name = min(max(room - 36, 10), 16)
+    roomy = room >= name + 36 + 16
+    yield []
+    head = f"{fit.right('count', 7)}{fit.right('median', 8)}{fit.right('95%', 8)}{fit.right('slowest', 9)}"
+    last = "   last" if roomy else ""
+    yield [("group", fit.left("  Hooks", name + 2)), ("quiet", fit.cut(head + last, max(room - name - 2, 0)))]
+    for one in times:
+        count = fit.right(grouped(one.count), 7)
+        took = "".join(
+            fit.right(_took(ms), cells) for ms, cells in ((one.median_ms, 8), (one.p95_ms, 8), (one.slowest_ms, 9))
+        )
+        label = fit.left(one_line(one.event), name)
+        role = "match" if one.p95_ms > one.bound_ms else "text"
+        since = f"   {ago(now_ms, one.last_epoch_ms)}" if roomy else ""
+        yield [("text", f"  {label}"), ("figure", count), (role, took), ("quiet", since)]
+
+
+def _took(ms: int) -> str:
+    """`62 ms`, `1.4 s`."""
+    return f"{ms} ms" if ms < 1000 else f"{ms / 1000:.1f} s"
 
 
 def _coverage(status: IndexStatus, room: int, glyphs: Glyphs) -> Iterator[Line]:

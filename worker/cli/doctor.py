@@ -25,6 +25,7 @@ _LOOKS: tuple[Look, ...] = (
     machine.installed, memory.settings, machine.folder, machine.file_system, machine.disk, machine.permissions,
     service.access, service.port, service.running, service.version, service.reachable, service.stream,
     memory.database, memory.index, memory.fulltext, memory.meaning, agent.entry, hooks.called, hooks.spooled,
+    hooks.timed,
 )  # fmt: skip
 _CHECK_S = 30.0
 

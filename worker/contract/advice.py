@@ -3,10 +3,12 @@
 The command line's doctor and the app's health screen say the same words.
 """
 
+from collections.abc import Sequence
 from typing import assert_never
 
 import msgspec
 
+from worker.contract.hook_times import HookTimes
 from worker.contract.index import IndexState, IndexStatus
 from worker.contract.overview import LogTrouble
 from worker.contract.upkeep import ProcessingStatus
@@ -82,6 +84,20 @@ def spooled(waiting: int, aside: int, folder: str) -> Told:
         what = f"{aside:,} events could not be taken, and were set aside"
         return Told(WARN, what, f"look into {folder}/broken, and delete what is of no use")
     return Told(OK, "nothing waits")
+
+
+def hook_times(times: Sequence[HookTimes]) -> Told:
+    """Whether hooks keep an agent waiting."""
+    if not times:
+        return Told(OK, "no hook was called in 24 hours")
+    count = sum(one.count for one in times)
+    slow = [one for one in times if one.p95_ms > one.bound_ms]
+    if slow:
+        what = ", ".join(f"{one.event} ({one.p95_ms:,} of {one.bound_ms:,} ms)" for one in slow)
+        more = "raise CLAUDE_MEM_HOOK_TIMEOUT_MS, or see in `claude-mem worker logs` what keeps the worker"
+        return Told(WARN, f"one in twenty takes longer than it may: {what}", more)
+    slowest = max(times, key=lambda one: one.p95_ms)
+    return Told(OK, f"{_counted(count, 'hook')} in 24 hours; 95% of {slowest.event} within {slowest.p95_ms:,} ms")
 
 
 def observer(status: ProcessingStatus) -> Told:

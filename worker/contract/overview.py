@@ -2,6 +2,7 @@
 
 import msgspec
 
+from worker.contract.hook_times import HookTimes
 from worker.contract.index import IndexStatus
 from worker.contract.records import RecordKind
 from worker.contract.upkeep import ProcessingStatus
@@ -47,7 +48,7 @@ class Overview(msgspec.Struct, frozen=True, kw_only=True):
 
     queue: what waits to become a memory. index: by meaning. stream_clients: who follows the live events.
     spent_today_tokens: what models were asked for memories since midnight UTC. spooled, set_aside: what hooks wrote to
-    disk because nobody answered, and what of that could not be taken.
+    disk because nobody answered, and what of that could not be taken. hooks: how long they took today, event by event.
     """
 
     version: str
@@ -63,3 +64,4 @@ class Overview(msgspec.Struct, frozen=True, kw_only=True):
     spent_today_tokens: int = 0
     spooled: int = 0
     set_aside: int = 0
+    hooks: tuple[HookTimes, ...] = ()

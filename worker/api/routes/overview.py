@@ -14,7 +14,8 @@ from worker.api.endpoint import Endpoint
 from worker.api.peer import is_of_this_machine
 from worker.api.services import Services
 from worker.api.trouble import trouble
-from worker.contract import calls, log_files, spool
+from worker.contract import calls, hook_times, log_files, spool
+from worker.contract.hook_settings import HookSettings
 from worker.contract.overview import Disk, LastRecord, LogTrouble, Overview
 from worker.contract.records import RecordKind
 from worker.contract.search import Order, SearchQuery
@@ -49,6 +50,7 @@ def routes(services: Services) -> list[Endpoint]:
                 spent_today_tokens=spent,
                 spooled=spooled,
                 set_aside=set_aside,
+                hooks=await asyncio.to_thread(_hooks, services),
             )
         )
 
@@ -95,6 +97,11 @@ def _spooled(data_dir: Path) -> tuple[int, int]:
         return len(spool.waiting(str(data_dir))), spool.set_aside_count(str(data_dir))
     except OSError:
         return 0, 0
+
+
+def _hooks(services: Services) -> tuple[hook_times.HookTimes, ...]:
+    of = HookSettings({**services.environ, "CLAUDE_MEM_DATA_DIR": str(services.data_dir)})
+    return hook_times.read(services.data_dir, services.now_ms(), of.timeout_s)
 
 
 def _size(file: Path) -> int:

@@ -9,7 +9,9 @@ import msgspec
 from worker.cli import agents, config_file
 from worker.cli.checks.finding import OK, WARN, Case, Finding
 from worker.cli.entries import hook_groups, our_hooks
-from worker.contract import advice, spool
+from worker.contract import advice, hook_times, spool
+from worker.contract.hook_settings import HookSettings
+from worker.contract.settings import inherited
 
 _RECENT_MS = 24 * 3_600_000
 
@@ -51,6 +53,20 @@ def spooled(case: Case) -> Finding:
         )
     told = advice.spooled(waiting, aside, spool.folder(where))
     return Finding("spool", told.state, told.message, told.advice)
+
+
+def timed(case: Case) -> Finding:
+    """How long hooks took in the last 24 hours, event by event."""
+    where, now_ms = case.settings.data_dir, int(time.time() * 1000)
+    of = HookSettings({**inherited(), "CLAUDE_MEM_DATA_DIR": str(where)})
+    found = hook_times.read(where, now_ms, of.timeout_s)
+    told = advice.hook_times(found)
+    each = "".join(
+        f"; {one.event}: {one.count:,}, median {one.median_ms:,} ms, 95% {one.p95_ms:,} ms, slowest"
+        f" {one.slowest_ms:,} ms, last {(now_ms - one.last_epoch_ms) // 60_000:,} min ago"
+        for one in found
+    )
+    return Finding("hook times", told.state, told.message + each, told.advice)
 
 
 def _program(command: str) -> str:

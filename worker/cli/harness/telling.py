@@ -13,6 +13,7 @@ from worker.contract.memory_mark import mark
 from worker.contract.plain_http import Refused, exchange
 
 CALLER = "hook"
+"""As in ``contract.recalls``, which is too heavy for a hook."""
 STARTING = 503
 _OPENING = '{"content":'
 """How a worker answers that is still opening its memory: in another form than a text."""
@@ -27,10 +28,14 @@ class Lost(Exception):
 
 
 class Worker:
-    """The worker as a hook sees it. deadline_s: on the clock of ``time.monotonic``."""
+    """The worker as a hook sees it. deadline_s: on the clock of ``time.monotonic``.
+
+    outcome: whether it answered (`sent`), something was kept for it (`spooled`), or neither (`nothing`).
+    """
 
     def __init__(self, settings: HookSettings, deadline_s: float) -> None:
         self._settings, self._deadline_s = settings, deadline_s
+        self.outcome = "nothing"
 
     def tell(self, path: str, body: Mapping[str, object], *, moment_ns: int) -> dict[str, object]:
         """The worker's answer; {} when the event was kept for later. Errors: ``Lost``.
@@ -73,6 +78,7 @@ class Worker:
             where.host, where.port, method, target, content,
             token=where.token, caller=CALLER, deadline_s=self._deadline_s, memory=memory,
         )  # fmt: skip
+        self.outcome = "sent"
         return answer.decode("utf-8", "replace")
 
     def await_text(self, target: str) -> str:
@@ -132,6 +138,7 @@ class Worker:
         tag = str(body.get("event_id", ""))[:12]
         try:
             spool.put(self._settings.data_dir, path, body, moment_ns=moment_ns, tag=tag)
+            self.outcome = "spooled"
         except spool.Full as full:
             raise Lost(str(full)) from full
         except OSError as error:
