@@ -53,6 +53,18 @@ async def test_what_is_counted(
     assert await counts(filled) == expected
 
 
+async def test_of_a_file_a_hook_passes_on_titles_alone(filled: Edge) -> None:
+    asked = {"path": "src/a.py"}
+    await filled.client.get("/api/observations/by-file", params=asked, headers={"X-Claude-Mem-Caller": "hook"})
+    assert await counts(filled) == {"1": (1, 0)}
+
+
+async def test_a_file_of_a_project_that_goes_by_another_name(filled: Edge) -> None:
+    await filled.post("/api/projects/aliases", {"alias": "old-shop", "project": "shop"})
+    found = await filled.ask("/api/observations/by-file", path="src/a.py", projects="old-shop")
+    assert found["count"] == 1
+
+
 async def test_a_batch_is_read(filled: Edge) -> None:
     await filled.post("/api/observations/batch", {"ids": [1, 2, 9], "limit": 1})
     assert await counts(filled) == {"2": (0, 1)}

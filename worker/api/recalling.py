@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from starlette.requests import Request
 
 from worker.api.services import Services
-from worker.contract.recalls import APP, CALLER
+from worker.contract.recalls import APP, CALLER, HOOK
 from worker.contract.records import RecordKey
 from worker.store.search_index import docid
 
@@ -20,6 +20,11 @@ def read(services: Services, request: Request, keys: Iterable[RecordKey]) -> Non
     """These records are in the answer in full."""
     if _counts(request):
         services.tally.read(map(docid, keys))
+
+
+def of_files(services: Services, request: Request, keys: Iterable[RecordKey]) -> None:
+    """These records of a file are in the answer: a hook passes on no more than their titles."""
+    (listed if request.headers.get(CALLER) == HOOK else read)(services, request, keys)
 
 
 def _counts(request: Request) -> bool:

@@ -15,6 +15,8 @@ APP = "app"
 """People who look around."""
 MCP = "mcp"
 CLI = "cli"
+HOOK = "hook"
+"""Tells an agent the titles of what is known of a file, and no more of it."""
 
 
 class Recalled(msgspec.Struct, frozen=True, kw_only=True):

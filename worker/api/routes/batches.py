@@ -14,8 +14,9 @@ from worker.contract.errors import Invalid
 from worker.contract.records import Observation, key_of
 from worker.contract.search import Order
 from worker.present.lean import lean_row, row
-from worker.store import observations, session_rows
+from worker.store import aliases, observations, session_rows
 from worker.store.sessions import normalised_platform
+from worker.store.tables import Connection
 
 _PATHS = Texts(("path",), "the whole path of a file, as recorded; may be repeated", required=True)
 _PROJECTS = Texts(("projects",), "any of these projects")
@@ -45,12 +46,14 @@ def routes(services: Services) -> list[Endpoint]:
         if not paths or len(paths) > params.MOST // 10:
             raise Invalid(f"path must be given once to {params.MOST // 10} times", field="path")
         projects, platform, limit = _PROJECTS.of(query), params.PLATFORM.of(query), min(_FEW.of(query), 100)
-        found = await services.store.read(
-            lambda connection: observations.of_files(
-                connection, paths, projects=projects, platform_source=platform, limit=limit
-            )
-        )
-        recalling.read(services, request, map(key_of, found))
+
+        def look(connection: Connection) -> list[Observation]:
+            # What comes from a project that goes by another name is filed under that.
+            both = tuple(dict.fromkeys((*projects, *(aliases.named(connection, project) for project in projects))))
+            return observations.of_files(connection, paths, projects=both, platform_source=platform, limit=limit)
+
+        found = await services.store.read(look)
+        recalling.of_files(services, request, map(key_of, found))
         return respond(FileObservations(observations=tuple(found), count=len(found)))
 
     return [
