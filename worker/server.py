@@ -37,6 +37,7 @@ from worker.contract.search import Degraded
 from worker.contract.settings import Settings, calm, environment, observing
 from worker.contract.version import __version__
 from worker.contract.when import iso_utc
+from worker.corpus.sweeping import Sweeping
 from worker.demo import load
 from worker.llm.registry import open_provider
 from worker.observer.runner import Observer, ObserverStatus
@@ -209,6 +210,8 @@ async def _open(settings: Settings, services: Services, server: _Server) -> None
         await _fill_with_demo(store, services.now_ms())
     pace = Pace(services.broadcaster)
     store.feed.subscribe(lambda changes: pace.put(_events(changes)))
+    sweeping = Sweeping(services.corpora)
+    store.feed.subscribe(sweeping.told)
     # In the order of commits, whatever it is that is told.
     services.tell = lambda told: pace.put((told,))
     services.opened = (store, Engine(store, lambda: services.meaning, recency_days=settings.recency_days))
@@ -216,7 +219,7 @@ async def _open(settings: Settings, services: Services, server: _Server) -> None
         # Lists that were read while the index was incomplete are to be read again.
         following = store.catch_up(lambda: services.broadcaster.send({"type": "resync"}))
         draining = drain.run(settings.data_dir, services.intake.take)
-        lasting = (pace.run(), following, services.tally.run(store), draining, services.intake.run())
+        lasting = (pace.run(), following, services.tally.run(store), draining, services.intake.run(), sweeping.run())
         tasks = [asyncio.create_task(each) for each in lasting]
         aside = [asyncio.create_task(_observe(settings, services, store, services.tell))]
         aside[0].add_done_callback(partial(_observer_ended, services))

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from tests.factories import DAY, MINUTE, NOON, make_batch, observation_row, sess
 from tests.fake_claude import FakeClaude, install
 from tests.processes import wait_for
 from worker.corpus.render import DISALLOWED
+from worker.corpus.sweeping import Sweeping
 
 ROWS = [
     observation_row(
@@ -535,6 +536,72 @@ async def test_what_is_deleted_is_told_by_no_corpus(edge: Edge, claude: FakeClau
     rebuilt = await edge.post("/api/corpus/auth/rebuild", {})
     assert (rebuilt["stale"], rebuilt["missing"]) == (False, 0)
     assert "deleted" not in file_of(edge, "auth")
+
+
+@pytest.fixture
+async def swept(edge: Edge) -> AsyncIterator[Edge]:
+    """With what a worker has that sweeps deleted records out of corpora."""
+    sweeping = Sweeping(edge.services.corpora, pause_s=0)
+    edge.store.feed.subscribe(sweeping.told)
+    running = asyncio.create_task(sweeping.run())
+    yield edge
+    running.cancel()
+    await asyncio.wait([running])
+
+
+async def _until(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(5):
+        while not condition():  # noqa: ASYNC110 - a file has no event
+            await asyncio.sleep(0.005)
+
+
+async def test_what_is_deleted_leaves_the_files_by_itself(swept: Edge) -> None:
+    await made(swept)
+    await made(swept, name="other", project="depot")
+    other = place(swept, "other").stat().st_mtime_ns
+    await swept.client.delete("/api/observation/1")
+    await _until(lambda: "Expired token" not in place(swept, "auth").read_text())
+    told = await swept.ask("/api/corpus/auth")
+    assert (told["stale"], told["missing"], told["stats"]["observation_count"]) == (True, 1, 3)
+    assert place(swept, "other").stat().st_mtime_ns == other
+
+
+async def test_a_corpus_that_was_swept_is_read_anew_by_the_next_question(swept: Edge, claude: FakeClaude) -> None:
+    await made(swept)
+    first = (await swept.post("/api/corpus/auth/prime", {}))["session_id"]
+    await swept.client.delete("/api/observation/1")
+    await _until(lambda: file_of(swept, "auth")["session_id"] is None)
+    answer = await swept.post("/api/corpus/auth/query", {"question": "What skew is allowed?"})
+    assert answer["session_id"] not in (None, first)
+    assert "Expired token" not in claude.sessions[answer["session_id"]]
+    content = file_of(swept, "auth")
+    assert content["session_id"] == answer["session_id"] and "lapsed" not in content
+
+
+async def test_what_was_deleted_while_no_worker_ran_is_swept_at_its_start(edge: Edge) -> None:
+    await made(edge)
+    await edge.client.delete("/api/observation/1")
+    assert "Expired token" in place(edge, "auth").read_text()
+    running = asyncio.create_task(Sweeping(edge.services.corpora).run())
+    await _until(lambda: "Expired token" not in place(edge, "auth").read_text())
+    running.cancel()
+    await asyncio.wait([running])
+
+
+async def test_one_that_cannot_be_written_does_not_end_the_sweeping(swept: Edge) -> None:
+    await made(swept)
+    await made(swept, name="other")
+    folder = place(swept, "auth").parent
+    kept = folder.with_name("kept")
+    folder.rename(kept)
+    folder.write_text("a file stands here")
+    await swept.client.delete("/api/observation/1")
+    await asyncio.sleep(0.05)
+    folder.unlink()
+    kept.rename(folder)
+    await swept.client.delete("/api/observation/2")
+    await _until(lambda: all("Redis" not in place(swept, name).read_text() for name in ("auth", "other")))
+    assert "Expired token" not in place(swept, "auth").read_text()
 
 
 async def test_without_a_model_the_best_records_answer(local: Edge) -> None:

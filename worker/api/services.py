@@ -13,6 +13,7 @@ from worker.contract.errors import Conflict, Unavailable
 from worker.contract.index import IndexState, IndexStatus
 from worker.contract.search import Degraded
 from worker.contract.upkeep import ProcessingStatus
+from worker.corpus.desk import Desk
 from worker.observer.runner import Observer, ObserverStatus
 from worker.projection.extent import extent
 from worker.projection.meaning import Meaning
@@ -37,7 +38,7 @@ class Services:
     switched off or not there yet; meaning: what searches ask of it, or why they cannot. tally: of what is recalled.
     read_only: nothing is written, by whoever asks. rules: what of agents is not kept, by default only what is our own.
     tell: what the live stream is to be told, if not sent at once; captured: set when something was queued.
-    observer: makes memories of it, None until it is there.
+    observer: makes memories of it, None until it is there. corpora: what is done with them.
     """
 
     version: str
@@ -59,6 +60,7 @@ class Services:
     tell: Callable[[dict[str, Any]], None] | None = None
     captured: asyncio.Event = field(default_factory=asyncio.Event)
     observer: Observer | None = None
+    corpora: Desk | None = None
     tally: Tally = field(init=False)
     _intake: Intake | None = field(init=False, default=None)
 

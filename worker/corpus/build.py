@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 
 import msgspec
+from msgspec import UNSET
 
 from worker.contract.corpus import MOST_LIMIT, USUAL_LIMIT, CorpusFilter, CorpusStats, DateRange
 from worker.contract.records import Observation, RecordKind, items
@@ -70,6 +71,7 @@ def without(corpus: CorpusFile, gone: Collection[int]) -> CorpusFile:
         observations=records,
         stats=_stats(records, corpus.updated_at),
         session_id=None,
+        lapsed=True if corpus.session_id or corpus.lapsed is True else UNSET,
         deleted=tuple(sorted({*corpus.left_out, *gone})),
     )
     return settled(left)

@@ -5,14 +5,16 @@ stands in the file.
 """
 
 import asyncio
+import contextlib
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
 import msgspec
+from msgspec import UNSET
 
 from worker.contract.corpus import (
     CorpusAnswer,
@@ -21,7 +23,7 @@ from worker.contract.corpus import (
     CorpusLine,
     Primed,
 )
-from worker.contract.errors import Conflict
+from worker.contract.errors import Conflict, NotFound
 from worker.contract.records import Observation, RecordKey, RecordKind
 from worker.contract.search import MOST_CHARS, SearchQuery
 from worker.corpus import matching, render
@@ -112,6 +114,19 @@ class Desk:
         async with self._writing:
             await asyncio.to_thread(self._shelf.remove, name)
 
+    async def sweep(self, gone: Collection[int] | None = None) -> None:
+        """Take what is deleted out of the files. gone: ids; None for whatever is in any file and no longer in memory.
+
+        A corpus that a model reads or is asked about is swept when that is over: its session belongs to its text.
+        """
+        found = await asyncio.to_thread(lambda: [corpus.name for corpus in self._shelf.all() if _holds(corpus, gone)])
+        await asyncio.gather(*map(self._swept, found))
+
+    async def _swept(self, name: str) -> None:
+        with contextlib.suppress(NotFound):  # it was deleted meanwhile
+            async with await self._turn(name):
+                await self._current(name)
+
     async def prime(self, name: str, *, anew: bool = False) -> Primed:
         """Have a model read it. anew: forget the session that it has, whatever becomes of this one.
 
@@ -136,7 +151,7 @@ class Desk:
             return await self._matched(name, question)
         async with await self._turn(name):
             corpus, session_id = await self._current(name)
-            if session_id is None:
+            if session_id is None and corpus.lapsed is not True:
                 raise Conflict(f'Corpus "{corpus.name}" has no session — call prime first')
             if corpus.session_id is None:  # that session has read what is deleted now
                 corpus = await self._primed(corpus, model)
@@ -226,7 +241,7 @@ class Desk:
         """The corpus with this session; its file too, unless another build or none stands there by now."""
         async with self._writing:
             return await asyncio.to_thread(
-                self._replace, corpus, msgspec.structs.replace(corpus, session_id=session_id)
+                self._replace, corpus, msgspec.structs.replace(corpus, session_id=session_id, lapsed=UNSET)
             )
 
     def _replace(self, known: CorpusFile, changed: CorpusFile) -> CorpusFile:
@@ -250,6 +265,10 @@ def _gone(corpus: CorpusFile, there: dict[int, Observation]) -> frozenset[int]:
         for record in corpus.observations
         if (row := there.get(record.id)) is None or row.created_at_epoch != record.created_at_epoch
     )
+
+
+def _holds(corpus: CorpusFile, ids: Collection[int] | None) -> bool:
+    return bool(corpus.observations) if ids is None else any(record.id in ids for record in corpus.observations)
 
 
 def _rules(corpus: CorpusFile) -> str:

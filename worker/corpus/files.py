@@ -1,7 +1,8 @@
 """Corpus files: `<data dir>/corpora/<name>.corpus.json` in the original's form, whole or not there.
 
 Source: contract/corpus.md, 1. ``deleted`` is our own: ids of records that were taken out because they were deleted
-from memory; it is not written while there are none.
+from memory; it is not written while there are none. ``lapsed``, our own too: the session that had read it was given up
+for that reason, so that the next question has it read anew.
 """
 
 import contextlib
@@ -52,6 +53,7 @@ class CorpusFile(msgspec.Struct, frozen=True, kw_only=True):
     session_id: str | None = None
     observations: tuple[CorpusObservation, ...] = ()
     deleted: tuple[int, ...] | UnsetType = UNSET
+    lapsed: bool | UnsetType = UNSET
 
     @property
     def left_out(self) -> tuple[int, ...]:

@@ -49,6 +49,7 @@ def routes(services: Services) -> list[Endpoint]:
         lambda: _model(services),
         services.now_ms,
     )
+    services.corpora = desk
 
     async def build(request: Request) -> Response:
         order = await body(request, CorpusOrder)
