@@ -15,19 +15,20 @@ from tests.factories import make_batch, observation_row
 from tests.mcp.fake_worker import FakeWorker, serving
 from tests.parts.conftest import foreign
 from tests.parts.test_cli import run
-from tests.processes import WORDS_ONLY, free_port, running_worker
+from tests.processes import WORDS_ONLY, free_port, running_worker, wait_for
 from worker.cli.checks import agent, hooks, machine, memory, service
 from worker.cli.checks.finding import Case
 from worker.cli.entries import with_hooks
 from worker.cli.harness.telling import note_trouble
 from worker.contract import calls, launch, spool
+from worker.contract.capture import ToolUsed
 from worker.contract.index import IndexState, IndexStatus
 from worker.contract.settings import Chroma, Settings
 from worker.contract.upkeep import Check
 
 EVERY = [
     "installed", "settings", "folder", "file system", "disk", "permissions", "access", "port", "running", "version",
-    "reachable", "stream", "database", "index", "fulltext", "meaning",
+    "reachable", "stream", "observer", "database", "index", "fulltext", "meaning",
     "agent", "hooks", "spool", "hook times",
 ]  # fmt: skip
 
@@ -71,10 +72,29 @@ def test_worker_that_is_well(env: dict[str, str]) -> None:
         assert run(env, "doctor").stdout.startswith("ok    installed    claude-mem ")
 
 
+def test_a_provider_that_cannot_be_reached_is_told_everywhere(env: dict[str, str]) -> None:
+    """By the doctor, by health and by the state of the queue; the event waits."""
+    asked = {
+        "CLAUDE_MEM_PROVIDER": "openrouter",
+        "CLAUDE_MEM_OPENROUTER_BASE_URL": f"http://127.0.0.1:{free_port()}/v1",
+        "CLAUDE_MEM_OBSERVER_PAUSE_MS": "0",
+    }
+    use = ToolUsed(content_session_id="s-1", tool_name="Bash", tool_input={"command": "ls"}, tool_use_id="t-1")
+    with running_worker(
+        Path(env["CLAUDE_MEM_DATA_DIR"]), port=int(env["CLAUDE_MEM_WORKER_PORT"]), environ=asked
+    ) as worker:
+        worker.quick.send(calls.tool_used(use))
+        wait_for(lambda: worker.quick.send(calls.processing()).state == "paused")
+        found = examined(env, code=0)["observer"]
+        ai = worker.quick.send(calls.health()).ai
+    assert found["state"] == "warn" and found["message"].startswith("openrouter, paused: http://127.0.0.1:")
+    assert (ai["provider"], ai["state"]) == ("openrouter", "paused") and "cannot be reached" in ai["reason"]
+
+
 def test_nothing_there_yet_is_no_failure_and_nothing_is_made(env: dict[str, str]) -> None:
     found = examined(env, code=0)
     assert {name for name, one in found.items() if one["state"] != "ok"} == {
-        "running", "version", "reachable", "stream", "agent", "hooks",
+        "running", "version", "reachable", "stream", "observer", "agent", "hooks",
     }  # fmt: skip
     assert not Path(env["CLAUDE_MEM_DATA_DIR"]).exists()
 

@@ -104,6 +104,9 @@ def observer(status: ProcessingStatus) -> Told:
     """Whether what agents do becomes memories."""
     who = f"{status.provider} {status.model}".strip() or "no provider told"
     match status.state:
+        case "idle" | "working" if status.delayed and status.last_error:
+            what = f"{_counted(status.delayed, 'event')} will be tried again by {sentence(who)}"
+            return Told(WARN, f"{what}: {sentence(status.last_error)}", "nothing is lost: what waits is kept")
         case "idle" | "working":
             return Told(OK, f"{'at work' if status.state == 'working' else 'idle'}, by {sentence(who)}")
         case "paused":

@@ -32,11 +32,7 @@ def routes(services: Services) -> list[Endpoint]:
                 workerPath=sys.argv[0],
                 platform=sys.platform,
                 dataDir=str(services.data_dir),
-                ai={
-                    "provider": services.observer.status.provider if services.observer else "none",
-                    "authMethod": "none",
-                    "lastInteraction": None,
-                },
+                ai=_observer(services),
                 dependencies={"degraded": False, "statuses": []},
             )
         )
@@ -102,3 +98,12 @@ def routes(services: Services) -> list[Endpoint]:
             answers=(ProcessingStatus,),
         ),
     ]  # fmt: skip
+
+
+def _observer(services: Services) -> dict[str, object]:
+    """Who makes memories of what is captured, in the original's words; state and reason are our own."""
+    known = {"authMethod": "none", "lastInteraction": None}
+    if services.observer is None:
+        return {"provider": "none", **known}
+    status = services.observer.status
+    return {"provider": status.provider, **known, "state": status.state, "reason": status.reason}

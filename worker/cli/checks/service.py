@@ -3,7 +3,7 @@
 import time
 
 from worker.cli.checks.finding import FAIL, OK, WARN, Case, Finding
-from worker.contract import calls
+from worker.contract import advice, calls
 from worker.contract.errors import Conflict, MemError, TimedOut, Unauthorized
 from worker.contract.quick import QuickClient
 from worker.contract.settings import dialled, is_loopback
@@ -20,11 +20,11 @@ def access(case: Case) -> Finding:
     host, token = case.settings.host, case.settings.token
     alone = is_loopback(host) and dialled(host) == host  # one that listens everywhere is dialled on loopback too
     if not alone and not token:
-        advice = "set CLAUDE_MEM_API_TOKEN, or CLAUDE_MEM_WORKER_HOST to 127.0.0.1"
-        return Finding("access", FAIL, f"{host} is reached by other machines and there is no token", advice)
+        what = "set CLAUDE_MEM_API_TOKEN, or CLAUDE_MEM_WORKER_HOST to 127.0.0.1"
+        return Finding("access", FAIL, f"{host} is reached by other machines and there is no token", what)
     if token and len(token) < _SHORT_TOKEN:
-        advice = "`python3 -c 'import secrets; print(secrets.token_urlsafe())'` makes a good one"
-        return Finding("access", WARN, "CLAUDE_MEM_API_TOKEN is short enough to be guessed", advice)
+        what = "`python3 -c 'import secrets; print(secrets.token_urlsafe())'` makes a good one"
+        return Finding("access", WARN, "CLAUDE_MEM_API_TOKEN is short enough to be guessed", what)
     who = "programs of this machine" if alone else "other machines too"
     return Finding("access", OK, f"{who}, {'with the token' if token else 'without a token'}")
 
@@ -42,8 +42,8 @@ def port(case: Case) -> Finding:
         case Unauthorized():
             return Finding("port", FAIL, case.problem.message, "set CLAUDE_MEM_API_TOKEN to what the worker has")
         case Conflict():
-            message, _, advice = case.problem.message.partition("; ")
-            return Finding("port", FAIL, message, advice or "set CLAUDE_MEM_WORKER_PORT to a free port")
+            message, _, what = case.problem.message.partition("; ")
+            return Finding("port", FAIL, message, what or "set CLAUDE_MEM_WORKER_PORT to a free port")
         case _:
             return Finding("port", FAIL, case.problem.message, _RESTART)
 
@@ -94,6 +94,20 @@ def stream(case: Case) -> Finding:
     if not heard:
         return Finding("stream", FAIL, "the live stream opens and says nothing", _RESTART)
     return Finding("stream", OK, "live events come")
+
+
+def observing(case: Case) -> Finding:
+    """Whether what agents do becomes memories: who makes them, and why not, where it is so."""
+    if case.health is None:
+        return _nobody("observer")
+    try:
+        status = _client(case).send(calls.processing(), timeout_s=_ANSWER_S)
+    except MemError as error:
+        return Finding("observer", FAIL, error.message, _RESTART)
+    told = advice.observer(status)
+    if status.state != "paused":
+        return Finding("observer", told.state, told.message, told.advice and advice.LOGS)
+    return Finding("observer", told.state, f"{status.provider}, {told.message}", told.advice)
 
 
 def _client(case: Case) -> QuickClient:
