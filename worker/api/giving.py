@@ -1,16 +1,21 @@
 """What sessions are given: by which settings, and remembered once it is given."""
 
 import logging
+import re
 from collections.abc import Sequence
+from pathlib import Path
 
 from worker.api.services import Services
 from worker.contract import context_settings, settings_file
+from worker.contract.clean import cleaned
 from worker.contract.context_settings import ContextSettings
 from worker.contract.errors import MemError
+from worker.contract.transcript_end import last_said
 from worker.store import given
 from worker.store.database import CLOSING_BUSY_MS
 from worker.store.tables import Connection
 
+_SESSION = re.compile(r"[\w-]{1,128}")
 _log = logging.getLogger("worker.api")
 
 
@@ -22,6 +27,17 @@ def settings(services: Services) -> ContextSettings:
     except MemError as error:
         _log.warning("the settings of the context are passed over: %s", error.message)
         return ContextSettings()
+
+
+def last_message(services: Services, content_session_id: str) -> str:
+    """What the agent said last in a session, by Claude Code's transcript; empty where there is none. Reads a file."""
+    if not _SESSION.fullmatch(content_session_id):
+        return ""
+    stored = settings_file.shown(services.data_dir, services.environ)
+    chosen = stored.get("CLAUDE_MEM_CLAUDE_CONFIG_DIR") or services.environ.get("CLAUDE_CONFIG_DIR")
+    folder = Path(str(chosen)).expanduser() if chosen else Path.home() / ".claude"
+    found = sorted((folder / "projects").glob(f"*/{content_session_id}.jsonl"))
+    return cleaned(last_said(str(found[-1]))[0]) if found else ""
 
 
 async def note(services: Services, scopes: Sequence[str], numbers: Sequence[int]) -> None:

@@ -19,13 +19,13 @@ from worker.cli.harness import file_notes, private_turn, stdin, table, timing
 from worker.cli.harness.bounds import MOST_CHARS, bounded, cut
 from worker.cli.harness.event import Input, Reply
 from worker.cli.harness.telling import Lost, Worker, note_trouble
-from worker.cli.harness.transcript_end import last_said
 from worker.contract.clean import cleaned
 from worker.contract.exclusion import excluded
 from worker.contract.hook_settings import HookSettings, environment
 from worker.contract.plain_http import Refused, query
 from worker.contract.privacy import NAMES, is_protocol_only
 from worker.contract.project_name import is_marked, project_of
+from worker.contract.transcript_end import last_said
 
 _USAGE = "usage: claude-mem hook AGENT EVENT  (called by the agent, which `claude-mem install` tells to)"
 _HASTY = (events.PROMPT, events.FILE, events.END)

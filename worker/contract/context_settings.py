@@ -17,6 +17,8 @@ class ContextSettings:
     """observations, sessions: at most so many rows. full_count: so many of the newest in full, by ``full_field``.
 
     budget: in tokens, for the whole text. types, concepts: what is given at all; empty: everything.
+    last_summary: what summaries say beside their request. last_message: what the agent said last in the last session.
+    welcome: a note where there is nothing yet.
     semantic: whether prompts are answered with what fits them, at most ``semantic_limit`` records and
     ``semantic_budget`` tokens.
     """
@@ -33,6 +35,8 @@ class ContextSettings:
     show_savings: bool = False
     show_percent: bool = True
     last_summary: bool = True
+    last_message: bool = False
+    welcome: bool = True
     semantic: bool = False
     semantic_limit: int = 5
     semantic_budget: int = 1_000
@@ -79,6 +83,8 @@ def read(value: Callable[[str, str], str]) -> ContextSettings:
         show_savings=flag("CONTEXT_SHOW_SAVINGS_AMOUNT", False),
         show_percent=flag("CONTEXT_SHOW_SAVINGS_PERCENT", True),
         last_summary=flag("CONTEXT_SHOW_LAST_SUMMARY", True),
+        last_message=flag("CONTEXT_SHOW_LAST_MESSAGE", False),
+        welcome=flag("WELCOME_HINT_ENABLED", True),
         semantic=flag("SEMANTIC_INJECT", False),
         semantic_limit=number("SEMANTIC_INJECT_LIMIT", 5, 1, 20),
         semantic_budget=number("SEMANTIC_INJECT_BUDGET", 1_000, LEAST_BUDGET, MOST_BUDGET),

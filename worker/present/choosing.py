@@ -24,6 +24,8 @@ _LATEST_ROWS = 10
 _MOST_FULL_TOKENS = 600
 """A record that is longer is a row, whatever the budget: the agent can fetch it."""
 _MOST_SUMMARY_TOKENS = 800
+_MOST_TOLD_TOKENS = 300
+"""Of a summary that is not the last word."""
 _ALIKE = 0.8
 """Share of words in common from which a title is no news beside a newer one."""
 _TYPE_VALUE = {
@@ -47,6 +49,8 @@ class Part(enum.Enum):
     FULL = "full"
     SESSION = "session"
     LAST_SUMMARY = "last summary"
+    TOLD = "told"
+    LAST_MESSAGE = "last message"
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,15 +97,19 @@ def choose(
     *,
     pinned: Collection[int] = (),
     muted: Collection[int] = (),
+    last_message: bool = False,
 ) -> Choice:
     """The order of what is worth giving. observations, summaries: newest first. pinned, muted: observation ids.
+
+    last_message: whether there is one to be told.
 
     The summary after the last that may be shown tells when that one began.
     """
     offers = tuple(_offers(observations, pinned, muted))
     sessions = tuple(summaries[: settings.sessions])
-    latest = tuple(summaries[:1]) if settings.last_summary and _is_last_word(summaries, observations) else ()
-    return Choice(offers, sessions, _began(summaries), tuple(_steps(offers, sessions, latest, settings)))
+    latest = sessions[:1] if settings.last_summary and _is_last_word(summaries, observations) else ()
+    steps = tuple(_steps(offers, sessions, latest, settings, last_message=last_message))
+    return Choice(offers, sessions, _began(summaries), steps)
 
 
 def _began(summaries: Sequence[Summary]) -> dict[int, int]:
@@ -159,7 +167,12 @@ def _ordinal(number: int) -> str:
 
 
 def _steps(
-    offers: Sequence[Offer], sessions: Sequence[Summary], latest: Sequence[Summary], settings: ContextSettings
+    offers: Sequence[Offer],
+    sessions: Sequence[Summary],
+    latest: Sequence[Summary],
+    settings: ContextSettings,
+    *,
+    last_message: bool,
 ) -> Iterator[Step]:
     kept = [offer for offer in offers if not offer.dropped]
     main = [offer for offer in kept if not offer.record.agent_id]
@@ -177,9 +190,14 @@ def _steps(
             yield Step(Part.LAST_SUMMARY, key_of(summary))
     for summary in sessions:
         yield Step(Part.SESSION, key_of(summary))
+    if last_message and order:
+        yield Step(Part.LAST_MESSAGE, order[0].key)
     for offer in in_full:
         if 0 < estimate_tokens("\n".join(detail(offer.record, settings.full_field))) <= _MOST_FULL_TOKENS:
             yield Step(Part.FULL, offer.key)
+    for summary in sessions if settings.last_summary else ():
+        if summary not in latest and 0 < sum(estimate_tokens(text) for _, text in told(summary)) <= _MOST_TOLD_TOKENS:
+            yield Step(Part.TOLD, key_of(summary))
     for offer in order[_LATEST_ROWS:]:
         yield Step(Part.ROW, offer.key)
 
@@ -198,6 +216,11 @@ def said(summary: Summary) -> list[tuple[str, str]]:
         ("Next Steps", summary.next_steps),
     )  # fmt: skip
     return [(name, text) for name, text in fields if text and text.strip()]
+
+
+def told(summary: Summary) -> list[tuple[str, str]]:
+    """What of it is told under the row of its session."""
+    return [(name, text) for name, text in said(summary) if name != "Investigated"]
 
 
 def work_once(records: Sequence[Observation], shared: Collection[int] = ()) -> int:

@@ -1,7 +1,7 @@
 """The session-start context: what is there, what of it is chosen, and as what text it is given."""
 
 import datetime as dt
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 
 from worker.contract.context import Change, ContextPlan, ContextRow, Density
@@ -13,22 +13,29 @@ from worker.present.choosing import Choice, Offer, Part
 from worker.present.context_block import Block, Frame
 from worker.store import context_rows, search_index
 from worker.store.context_rows import Looked, Wanted
-from worker.store.tables import Store
+from worker.store.tables import Connection, Store
 
 _ALL = 999_999
 _AHEAD = 4
 """Candidates for each place: as many as may be repetitions."""
 _LEAST_CANDIDATES = 50
 _MOST_CANDIDATES = 1_000
+_MOST_MESSAGE_CHARS = 1_200
+"""The end of it, where an agent says what it came to."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextQuery:
-    """Whose context. projects: the last is the one that starts. everything: without any limit."""
+    """Whose context. projects: the last is the one that starts. everything: without any limit.
+
+    viewer: where a person can look at the memory. session: the one that starts, by its content id.
+    """
 
     projects: tuple[str, ...]
     platform: str | None = None
     everything: bool = False
+    viewer: str = ""
+    session: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +62,7 @@ class Composed:
     @property
     def read(self) -> list[RecordKey]:
         """What stands in it in full."""
-        return [step.key for step in self.block.taken if step.part in (Part.FULL, Part.LAST_SUMMARY)]
+        return [step.key for step in self.block.taken if step.part in (Part.FULL, Part.LAST_SUMMARY, Part.TOLD)]
 
     @property
     def numbers(self) -> list[int]:
@@ -89,9 +96,15 @@ class Composed:
 
 
 async def compose(
-    store: Store, query: ContextQuery, settings: ContextSettings, *, now_ms: int, zone: dt.tzinfo | None
+    store: Store,
+    query: ContextQuery,
+    settings: ContextSettings,
+    *,
+    now_ms: int,
+    zone: dt.tzinfo | None,
+    last_said: Callable[[str], str] = lambda _: "",
 ) -> Composed:
-    """The context of a session that starts now."""
+    """The context of a session that starts now. last_said: what the agent said last in a session, by content id."""
     if query.everything:
         settings = replace(settings, observations=_ALL, sessions=_ALL, budget=_ALL * 1_000)
     most = max(_LEAST_CANDIDATES, settings.observations * _AHEAD)
@@ -104,15 +117,29 @@ async def compose(
         summaries=settings.sessions + 1,
     )
     looked = await store.read(lambda connection: context_rows.look(connection, wanted))
-    frame = Frame(query.projects, now_ms, settings, zone, looked.read, looked.shared)
+    said = await _last_message(store, looked, query, last_said) if settings.last_message else ""
+    frame = Frame(query.projects, now_ms, settings, zone, looked.read, looked.shared, said, query.viewer)
     choice = choosing.choose(
         looked.observations,
         looked.summaries,
         settings,
         pinned=_observations(looked.wishes.pinned),
         muted=_observations(looked.wishes.muted),
+        last_message=bool(said),
     )
     return Composed(query, frame, choice, context_block.fitted(choice, frame), looked)
+
+
+async def _last_message(store: Store, looked: Looked, query: ContextQuery, last_said: Callable[[str], str]) -> str:
+    memories = tuple(dict.fromkeys(record.memory_session_id for record in looked.observations))
+
+    def look(connection: Connection) -> str:
+        names = context_rows.content_ids(connection, memories[:2])
+        found = (names[memory] for memory in memories[:2] if names.get(memory, query.session) != query.session)
+        content_id = next(found, "")
+        return last_said(content_id)[-_MOST_MESSAGE_CHARS:].strip() if content_id else ""
+
+    return await store.read(look)
 
 
 def _observations(numbers: frozenset[int]) -> set[int]:
@@ -134,7 +161,7 @@ def _kept(composed: Composed) -> Iterator[ContextRow]:
     for summary in composed.choice.sessions:
         key = key_of(summary)
         if key in parts:
-            row = _summary(composed, summary, in_full=Part.LAST_SUMMARY in parts[key], kept=True)
+            row = _summary(composed, summary, parts[key], kept=True)
             rows.append((began[summary.id], summary.id, row))
     yield from (row for _, _, row in sorted(rows, key=lambda each: each[:2]))
 
@@ -146,7 +173,7 @@ def _not_kept(composed: Composed) -> Iterator[ContextRow]:
             yield _observation(composed, offer, in_full=False, kept=False)
     for summary in composed.choice.sessions:
         if key_of(summary) not in kept:
-            yield _summary(composed, summary, in_full=False, kept=False)
+            yield _summary(composed, summary, set(), kept=False)
 
 
 def _observation(composed: Composed, offer: Offer, *, in_full: bool, kept: bool) -> ContextRow:
@@ -172,11 +199,12 @@ def _observation(composed: Composed, offer: Offer, *, in_full: bool, kept: bool)
     )
 
 
-def _summary(composed: Composed, summary: Summary, *, in_full: bool, kept: bool) -> ContextRow:
+def _summary(composed: Composed, summary: Summary, parts: Collection[Part], *, kept: bool) -> ContextRow:
     key = key_of(summary)
     texts = [summary.request or ""]
-    if in_full:
-        texts += [text for _, text in choosing.said(summary)]
+    last_word = Part.LAST_SUMMARY in parts
+    if last_word or Part.TOLD in parts:
+        texts += [text for _, text in (choosing.said if last_word else choosing.told)(summary)]
     return ContextRow(
         key=str(key),
         title=marks.one_line(summary.request or "Session started"),
@@ -185,7 +213,7 @@ def _summary(composed: Composed, summary: Summary, *, in_full: bool, kept: bool)
         density="summary",
         read_tokens=estimate_tokens("\n".join(texts)),
         kept=kept,
-        reason="how things stand" if in_full else "recent session" if kept else _why_not(composed, key),
+        reason="how things stand" if last_word else "recent session" if kept else _why_not(composed, key),
         change=_change(composed, search_index.docid(key), kept),
     )
 

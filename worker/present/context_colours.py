@@ -16,6 +16,7 @@ _CYAN, _YELLOW, _GREEN, _BLUE, _MAGENTA = "\x1b[36m", "\x1b[33m", "\x1b[32m", "\
 _RULE = "─" * 60
 _FIELD_COLOURS = {"Investigated": _BLUE, "Learned": _YELLOW, "Completed": _GREEN, "Next Steps": _MAGENTA}
 _TITLE_CHARS = 100
+_MOST_TOLD_CHARS = 400
 
 
 def coloured(choice: Choice, frame: Frame, block: Block) -> str:
@@ -33,6 +34,8 @@ def _lines(choice: Choice, frame: Frame, block: Block) -> Iterator[str]:
     yield f"{_DIM}{_RULE}{_RESET}"
     if not choice.steps:
         yield f"{_DIM}No previous sessions found for this project yet.{_RESET}"
+        if frame.viewer and frame.settings.welcome and not (choice.offers or choice.sessions):
+            yield f"{_DIM}Memory is on. Look at it with claude-mem tui, or at {frame.viewer}{_RESET}"
         return
     yield f"{_DIM}Legend: 🎯 session | " + " | ".join(context_block.legend()) + _RESET
     yield ""
@@ -40,13 +43,17 @@ def _lines(choice: Choice, frame: Frame, block: Block) -> Iterator[str]:
     for day, group in groupby(_entries(shown, told, choice), key=lambda entry: marks.day(entry[0], frame.zone)):
         yield f"{_BOLD}{_CYAN}{day}{_RESET}"
         yield ""
-        yield from _day(list(group), keys[Part.FULL], frame)
+        yield from _day(list(group), keys[Part.FULL] | keys[Part.TOLD], frame)
         yield ""
     for summary in choice.sessions:
         if key_of(summary) in keys[Part.LAST_SUMMARY]:
             for name, text in choosing.said(summary):
                 yield f"{_FIELD_COLOURS[name]}{name}:{_RESET} {marks.harmless(text).strip()}"
                 yield ""
+    if keys[Part.LAST_MESSAGE]:
+        yield f"{_BOLD}Previously{_RESET}"
+        yield f"{_DIM}{marks.harmless(frame.last_said).strip()}{_RESET}"
+        yield ""
     left = len({step.key for step in choice.steps} - {step.key for step in block.taken})
     if left:
         yield f"{_DIM}{left} more did not fit into {frame.settings.budget:,} tokens.{_RESET}"
@@ -68,6 +75,9 @@ def _day(entries: Sequence[tuple[int, Observation | Summary]], full: set[RecordK
             request = marks.one_line(record.request or "Session started", _TITLE_CHARS)
             day = marks.short_day(epoch_ms, frame.zone)
             yield f"{_YELLOW}#S{record.id}{_RESET} {request} {_DIM}({day}, {time}){_RESET}"
+            for name, text in choosing.told(record) if key_of(record) in full else ():
+                said = marks.one_line(text, _MOST_TOLD_CHARS)
+                yield f"       {_FIELD_COLOURS[name]}{name}:{_RESET} {_DIM}{said}{_RESET}"
             file, before = "", ""
             continue
         touched = next(iter((*items(record.files_modified), *items(record.files_read))), "General")

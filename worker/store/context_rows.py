@@ -86,6 +86,16 @@ def look(connection: sqlite3.Connection, wanted: Wanted) -> Looked:
     )
 
 
+def content_ids(connection: sqlite3.Connection, memory_session_ids: Sequence[str]) -> dict[str, str]:
+    """The agent's own names of sessions, by the ids that their records stand under."""
+    found = connection.execute(
+        f"""SELECT memory_session_id, content_session_id FROM sdk_sessions
+            WHERE memory_session_id IN ({placeholders(memory_session_ids)})""",
+        tuple(memory_session_ids),
+    )
+    return {str(row[0]): str(row[1]) for row in found}
+
+
 def _where(wanted: Wanted) -> tuple[str, list[object]]:
     marks = placeholders(wanted.projects)
     sql = f"(d.project IN ({marks}) OR d.merged IN ({marks}))"

@@ -12,8 +12,8 @@ from worker.cli.harness import claude_code
 from worker.cli.harness.bounds import bounded, cut
 from worker.cli.harness.event import Reply
 from worker.cli.harness.stdin import read_object
-from worker.cli.harness.transcript_end import last_said
 from worker.contract.privacy import NAMES
+from worker.contract.transcript_end import last_said
 
 
 @pytest.fixture

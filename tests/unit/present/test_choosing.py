@@ -1,6 +1,7 @@
 """Which memories a session is given, and in which order they go."""
 
 import random
+from dataclasses import replace
 
 import msgspec
 import pytest
@@ -165,3 +166,14 @@ def test_each_row_says_how_new_it_is() -> None:
     assert [said[number] for number in (25, 21, 20, 15, 5, 4, 3, 2)] == [
         "recent", "recent", "6th newest", "11th newest", "21st newest", "22nd newest", "23rd newest", "24th newest",
     ]  # fmt: skip
+
+
+def test_last_sessions_are_told_with_what_they_came_to() -> None:
+    summaries = [make_summary(id=n, request=f"wish {n}", learned="it was skew", next_steps="more", created_at_epoch=NOON - n)
+                 for n in (1, 2, 3, 4)]  # fmt: skip
+    found = choosing.choose(told(3), summaries, SETTINGS)
+    assert [step.key.id for step in found.steps if step.part is choosing.Part.TOLD] == [1, 2, 3]
+    long = [make_summary(id=9, learned="much " * 400, created_at_epoch=NOON - 9)]
+    assert choosing.Part.TOLD not in {step.part for step in choosing.choose(told(3), long, SETTINGS).steps}
+    none = choosing.choose(told(3), summaries, replace(SETTINGS, last_summary=False))
+    assert choosing.Part.TOLD not in {step.part for step in none.steps}

@@ -39,9 +39,20 @@ def routes(services: Services) -> list[Endpoint]:
         names = await services.store.read(aliases.every)
         # What comes from a project that goes by another name is filed under that.
         both = tuple(dict.fromkeys((*(names[name] for name in projects if name in names), *projects)))
-        asked = ContextQuery(projects=both, platform=params.PLATFORM.of(query), everything=_FULL.of(query))
+        asked = ContextQuery(
+            projects=both,
+            platform=params.PLATFORM.of(query),
+            everything=_FULL.of(query),
+            viewer=f"http://localhost:{services.port}/",
+            session=_WHO.of(query) or "",
+        )
         return await composing.compose(
-            services.store, asked, giving.settings(services), now_ms=services.now_ms(), zone=services.zone
+            services.store,
+            asked,
+            giving.settings(services),
+            now_ms=services.now_ms(),
+            zone=services.zone,
+            last_said=lambda content_id: giving.last_message(services, content_id),
         )
 
     async def inject(request: Request) -> Response:

@@ -18,12 +18,12 @@ from typing import Any
 import msgspec
 
 from worker.cli.harness.bounds import MOST_CHARS, bounded, cut
-from worker.cli.harness.transcript_end import said
 from worker.cli.importers.mending import NoObject, json_object
 from worker.cli.telling import Told
 from worker.contract.capture import PromptSubmitted, ToolUsed, TurnEnded
 from worker.contract.clean import cleaned
 from worker.contract.privacy import NAMES, is_protocol_only
+from worker.contract.transcript_end import said
 
 SOURCE = "claude"
 ALL_PRIVATE = "<private></private>"

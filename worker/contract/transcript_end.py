@@ -4,8 +4,6 @@ import json
 import os
 import re
 
-from worker.cli.harness.event import whole
-
 _BLOCK_BYTES = 1 << 16
 _MOST_BYTES = 8 << 20
 _REMINDER = re.compile(r"<system-reminder>.*?(?:</system-reminder>|\Z)", re.DOTALL)
@@ -70,4 +68,9 @@ def _answer(line: bytes) -> tuple[str, str] | None:
     if not isinstance(message, dict):
         return None
     text, model = said(message.get("content")), message.get("model")
-    return (whole(text), whole(model) if isinstance(model, str) else "") if text else None
+    return (_whole(text), _whole(model) if isinstance(model, str) else "") if text else None
+
+
+def _whole(text: str) -> str:
+    """With `?` in place of half characters."""
+    return text.encode("utf-8", "replace").decode()
