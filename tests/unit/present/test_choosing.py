@@ -169,7 +169,7 @@ def test_each_row_says_how_new_it_is() -> None:
 
 
 def test_last_sessions_are_told_with_what_they_came_to() -> None:
-    summaries = [make_summary(id=n, request=f"wish {n}", learned="it was skew", next_steps="more", created_at_epoch=NOON - n)
+    summaries = [make_summary(id=n, request=f"wish {n}", learned="skew it was", created_at_epoch=NOON - n)
                  for n in (1, 2, 3, 4)]  # fmt: skip
     found = choosing.choose(told(3), summaries, SETTINGS)
     assert [step.key.id for step in found.steps if step.part is choosing.Part.TOLD] == [1, 2, 3]
