@@ -9,7 +9,7 @@ import pytest
 
 from tests.bench.corpus import questions
 from tests.bench.feed import Feed, tell
-from tests.bench.gauge import BACKSPACE, app_before, cpu_s, resident_mb, watched
+from tests.bench.gauge import BACKSPACE, app_before, cpu_s, environ_of, resident_mb, watched
 from tests.bench.long_memory import filled
 from tests.bench.test_tui_bars import told
 from tests.processes import WorkerProcess, running_worker, wait_for
@@ -42,6 +42,13 @@ def test_a_feed_that_is_not_followed(worker: WorkerProcess, tmp_path: Path) -> N
     assert max(figures.values()) <= 200
 
 
+def test_a_feed_that_is_followed_line_by_line(worker: WorkerProcess, tmp_path: Path) -> None:
+    with Terminal(["-m", "worker.cli.main", "tail"], environ_of(worker, tmp_path)) as terminal:
+        terminal.until(lambda text: "#" in text)
+        figures = [_fed(terminal, worker, rate, "followed by `tail`", "60,000 B/s") for rate in (50, 500)]
+    assert max(figures) <= 60_000
+
+
 def _fed(terminal: Terminal, worker: WorkerProcess, rate: int, how: str, bar: str) -> float:
     terminal.read(quiet_s=1.0)
     before = cpu_s(terminal.process.pid)
@@ -51,7 +58,7 @@ def _fed(terminal: Terminal, worker: WorkerProcess, rate: int, how: str, bar: st
         (written,) = watched([terminal], FEED_S)
         events = feed.told - was
     taken = (cpu_s(terminal.process.pid) - before) / (FEED_S + 1)
-    terminal.until(lambda text: "new" in text or "follow" in text)
+    terminal.until(lambda text: "Fed" in text or " new" in text)
     told(f"{events / FEED_S:.0f} events/s, {how}", f"{written / FEED_S:,.0f} B/s, {taken:.1%} CPU", bar)
     assert events / FEED_S > rate * 0.8
     return written / FEED_S
@@ -61,7 +68,6 @@ def test_a_long_day_leaves_nothing_behind(worker: WorkerProcess, tmp_path: Path)
     path, asked = tmp_path / "tasks", questions(ROUNDS * 10)
     program = ("-m", "tests.bench.told_app", str(path))
     with app_before(worker, tmp_path, program=program) as terminal:
-        pid = terminal.process.pid
         warm_mb, warm_tasks = 0.0, 0
         for number in range(ROUNDS):
             if number == min(_WARM_ROUNDS, ROUNDS // 2):
@@ -76,15 +82,14 @@ def test_a_long_day_leaves_nothing_behind(worker: WorkerProcess, tmp_path: Path)
             terminal.read(quiet_s=0.05)
             terminal.send(BACKSPACE)  # back to all records
             terminal.until(lambda text: " records" in text)
-        tasks_mb = _at_rest(terminal, path)
-        assert resident_mb(pid) > 0
-    grown = tasks_mb[0] / warm_mb - 1
+        mb, tasks = _at_rest(terminal, path)
+    grown = mb / warm_mb - 1
     told(
         f"soak: {ROUNDS * 100:,} events, {ROUNDS * 2} resizes, {ROUNDS * 10:,} searches",
-        f"{warm_mb:.1f} → {tasks_mb[0]:.1f} MB ({grown:+.1%}), {warm_tasks} → {tasks_mb[1]} tasks",
+        f"{warm_mb:.1f} → {mb:.1f} MB ({grown:+.1%}), {warm_tasks} → {tasks} tasks",
         "5%, no more tasks",
     )
-    assert tasks_mb[1] <= warm_tasks
+    assert tasks <= warm_tasks
     assert grown < 0.05
 
 
