@@ -20,7 +20,7 @@ from tui.gateway.front import Gateway
 from tui.state import facts
 from tui.state.basket import Marked, ids
 from tui.state.model import Link, View, ViewState
-from tui.state.needs import NeedList, NeedTrack
+from tui.state.needs import NeedList, need_track
 from tui.state.reasons import why_not
 from tui.state.store import Store
 from worker.contract.search import Entry
@@ -211,7 +211,7 @@ class Plain:
         self._show(found, more=last < self._state.rows.total)
 
     async def _timeline(self, entry: Entry) -> None:
-        fact = await self._gateway.records.tracked(NeedTrack(entry.key, entry.key, self._state.ask.project), ROWS // 2)
+        fact = await self._gateway.records.tracked(need_track(entry.key, entry.key, self._state.ask), ROWS // 2)
         if isinstance(fact, facts.TrackFailed):
             self._say([f"No timeline: {safe(fact.reason)}"])
             return

@@ -13,6 +13,7 @@ from tests.tui.surveys import Surveyed
 from worker.contract import calls
 from worker.contract.errors import NotFound
 from worker.contract.lanes import Lane, LaneCell, Lanes, SessionBegin
+from worker.contract.project_name import head
 from worker.contract.query import parse
 from worker.contract.records import (
     Observation,
@@ -224,7 +225,7 @@ class Memory:
             record
             for record in self.records
             if (not kinds or key_of(record).kind in kinds)
-            and params.get("project") in (None, record.project)
+            and _in_scope(record, params)
             and since <= record.created_at_epoch <= until
             and (not said.types or _known(record)["type"] in said.types)
             and (not said.projects or record.project in said.projects)
@@ -280,7 +281,7 @@ class Memory:
 
     def _timeline(self, params: Params) -> Timeline:
         key = parse_key(params["anchor"])
-        same = self._filtered({"project": params["project"]} if "project" in params else {})[::-1]
+        same = self._scoped(params)
         if len(params["anchor"]) >= 12:
             moment = int(params["anchor"])
             later = (at for at, record in enumerate(same) if record.created_at_epoch >= moment)
@@ -295,7 +296,9 @@ class Memory:
 
     def _scoped(self, params: Params) -> list[Record]:
         """Oldest first."""
-        return self._filtered({name: params[name] for name in ("project", "dateEnd") if name in params})[::-1]
+        return self._filtered({name: params[name] for name in ("project", "session", "dateEnd") if name in params})[
+            ::-1
+        ]
 
     def _lanes(self, params: Params) -> Lanes:
         step, found = int(params["bucketMs"]), self._scoped(params)
@@ -334,6 +337,12 @@ class Memory:
             return SessionBegin()
         at, name = min(beyond) if later else max(beyond)
         return SessionBegin(session=name, epoch_ms=at)
+
+
+def _in_scope(record: Record, params: Params) -> bool:
+    project, main = params.get("project"), head(params.get("project", ""))
+    family = main is not None and f"{record.project}/".startswith(f"{main}/")
+    return (project in (None, record.project) or family) and params.get("session", "") in ("", _session(record))
 
 
 def _session(record: Record) -> str:

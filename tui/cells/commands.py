@@ -8,7 +8,9 @@ from tui.cells.glyphs import Glyphs
 from tui.state.palette import Item
 
 _LABEL, _KEYS = 18, 13
-_KIND = {"key": "", "project": "project ", "theme": "theme ", "search": "search "}
+_KIND = {
+    "key": "", "project": "project ", "theme": "theme ", "search": "search ", "scope": "scope ", "session": "scope "
+}  # fmt: skip
 
 
 def lines(items: Sequence[Item], room: int, glyphs: Glyphs) -> list[list[tuple[str, str]]]:

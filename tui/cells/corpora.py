@@ -9,6 +9,7 @@ from tui.cells.clean import one_line, safe
 from tui.cells.look import Look
 from tui.cells.marks import grouped, read_badge
 from tui.cells.sizes import ago
+from tui.state import scopes
 from tui.state.corpora import Corpora, Deed, Doing, Outcome
 from tui.state.model import Link, ViewState
 from worker.contract.corpus import CorpusFilter, CorpusInfo, CorpusLine
@@ -128,7 +129,9 @@ def _outcome(outcome: Outcome, room: int, cites: Cites, start: int) -> list[Line
     out.append([])
     known = frozenset(answer.cited)
     for text in safe(answer.answer).strip().split("\n"):
-        for part in fit.wrap(text, room - 2):
+        hung = "  " if _ID.match(text) else ""  # what is cited stands out before what is told of it
+        for number, piece in enumerate(fit.wrap(text, room - 2 - len(hung))):
+            part = f"{hung}{piece}" if number else piece
             found = tuple(int(number) for number in _ID.findall(part) if int(number) in known)
             if found:
                 cites[start + len(out)] = found
@@ -212,7 +215,7 @@ def asked_for(state: ViewState, room: int, lk: Look) -> list[Line]:
     else:
         text = one_line(ask.text)
         what = f"what {text} finds" if text else "the newest records"
-        where = f"in {one_line(ask.project)}" if ask.project is not None else "in all projects"
+        where = f"in {one_line(scopes.told(scopes.here(ask)))}"
         said = f"A corpus of {what} {where}, observations only. Its name:"
     lines: list[Line] = [[("text", f" {part}")] for part in fit.wrap(said, room - 2)][:2]
     return [*lines, *_wrapped("over", one_line(corpora.refused), room)][:5] if corpora.refused else lines

@@ -3,6 +3,7 @@
 from tui.cells.clean import one_line
 from tui.cells.glyphs import Glyphs
 from tui.cells.marks import grouped
+from tui.state import scopes
 from tui.state.model import Link, View, ViewState
 from worker.contract.records import RecordKind
 from worker.contract.search import Order
@@ -37,8 +38,8 @@ _KINDS = {
 
 
 def scope(state: ViewState) -> str:
-    """`all projects`, or the project."""
-    return one_line(state.ask.project) if state.ask.project is not None else "all projects"
+    """`all projects`, the project with or without its worktrees, or the session."""
+    return one_line(scopes.told(scopes.here(state.ask)))
 
 
 def kinds(state: ViewState) -> str:
@@ -169,15 +170,16 @@ def note(state: ViewState, glyphs: Glyphs, *, typing: bool = False) -> Note:
     if state.rows.total or state.waiting:
         return []
     asked = state.answered
-    narrowed = [f"project {one_line(asked.project)}"] if asked.project is not None else []
+    everywhere = asked.project is None and not asked.session
+    asked_of = one_line(scopes.told(scopes.here(asked)))
+    narrowed = [] if everywhere else [asked_of if asked.session else f"project {asked_of}"]
     narrowed += [f"only {kinds(state)}"] if asked.kinds else []
     lines: Note = [("strong", f"No hits for {one_line(asked.text)}" if not asked.bare else "Nothing here")]
     lines += [("text", "Searched in: " + ", ".join(narrowed))] if narrowed else []
     lines.append(("text", ""))
     lines += [("key", "Esc  empties the search box")] if not asked.bare else []
-    lines += (
-        [("key", f"{tab}{key_of(state, 'scope', 's')}  searches all projects")] if asked.project is not None else []
-    )
+    wider = one_line(scopes.told(scopes.following(state)))
+    lines += [] if everywhere else [("key", f"{tab}{key_of(state, 'scope', 's')}  searches {wider}")]
     lines += [("key", f"{tab}{key_of(state, 'kinds', 't')}  goes on to the next kind of record")] if asked.kinds else []
     return lines
 

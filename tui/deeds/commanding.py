@@ -10,12 +10,13 @@ from tui.keymap.chosen import shown
 from tui.screens.palette import PaletteScreen
 from tui.screens.survey import SurveyScreen
 from tui.screens.workspace import Workspace
-from tui.state import facts
+from tui.state import facts, scopes
 from tui.state.model import ViewState
 from tui.state.palette import Item, places
 from tui.state.reasons import why_not
 from tui.state.sought import Sought
 
+_SCOPES = {"project": "this project", "worktrees": "worktrees too", "session": "this session"}
 _NOT_LISTED = {"down", "up", "page_down", "page_up", "top", "bottom", "palette", "leave_box", "clear", "jump"}
 """Moves are not looked for by name."""
 
@@ -26,6 +27,22 @@ def of_place(place: str, state: ViewState) -> list[Item]:
         Item("key", action.name, action.label, action.help, shown(action, state.keys), why_not(state, action.name))
         for action in table.at(place)
         if action.name not in _NOT_LISTED
+    ]
+
+
+def scopes_of(state: ViewState) -> list[Item]:
+    """What the list can be of without a name being typed; all projects are offered with the projects."""
+    now = scopes.here(state.ask)
+    return [
+        Item(
+            "session" if scope.session else "scope",
+            scope.session or scope.project or "",
+            _SCOPES[scopes.kind(scope)],
+            scopes.told(scope),
+            reason="shown now" if scope == now else "",
+        )
+        for scope in scopes.ring(state)
+        if scope != scopes.Scope()
     ]
 
 
@@ -63,7 +80,7 @@ class Commanding:
             return
         items = of_place(desk.place, desk.state)
         if isinstance(desk.screen, Workspace):
-            items = searches(desk.state) + items + themes(desk.themes())
+            items = searches(desk.state) + items + scopes_of(desk.state) + themes(desk.themes())
         palette = PaletteScreen(desk.look, desk.state, items)
         if isinstance(desk.screen, Workspace | SurveyScreen):
             desk.background("projects", self._projects, palette.offer)
@@ -72,7 +89,8 @@ class Commanding:
     async def _projects(self, offer: Callable[[Sequence[Item]], None]) -> None:
         names = await self._asking.gateway.memory.projects()
         if names:
-            offer(places(names, self._desk.state.ask.project))
+            ask = self._desk.state.ask
+            offer(places(names, ask.project, everything=ask.project is None and not ask.session))
 
     def next_item(self) -> None:
         """One command down."""
@@ -99,7 +117,9 @@ class Commanding:
             return
         self._desk.take_down()
         match item.kind:
-            case "project":
+            case "session":
+                self._desk.tell(facts.Scoped(None, item.name))
+            case "project" | "scope":
                 self._desk.tell(facts.Scoped(item.name or None))
             case "search":
                 text, project = self._desk.state.searches[int(item.name)]

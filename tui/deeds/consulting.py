@@ -11,7 +11,7 @@ from tui.keymap.chosen import first
 from tui.keymap.table import named
 from tui.screens.corpora import CorpusScreen
 from tui.screens.record import RecordScreen
-from tui.state import corpora, reading
+from tui.state import corpora, reading, scopes
 from tui.state.corpora import DeedEnded, Doing
 from tui.state.model import Link, ViewState
 from tui.state.reasons import why_not
@@ -121,7 +121,7 @@ class Consulting:
             return False
         doing = Doing(next(self._jobs), corpora.Deed.BUILD)
         ask = self._desk.state.ask
-        order = CorpusOrder(name=name, query=ask.text.strip() or None, project=ask.project)
+        order = CorpusOrder(name=name, query=scopes.line(ask) or None, project=ask.project)
         self._desk.tell(corpora.DeedBegun(name, doing))
         self._desk.background(f"corpus {name}", self._built, doing.job, order)
         return True

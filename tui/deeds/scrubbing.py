@@ -9,7 +9,7 @@ from tui.deeds.table import Deed
 from tui.state import facts, instants, scrub, spans
 from tui.state.basket import SpanBegun
 from tui.state.model import View, ViewState
-from tui.state.needs import NeedTrack
+from tui.state.needs import need_track
 from worker.contract.errors import MemError
 
 _NOT_IN_TIME = "the list is not in order of time; O sorts it, i opens the timeline"
@@ -108,7 +108,7 @@ class Scrubbing:
         if entry is None:
             return
         if state.view is View.TIMELINE and state.track is not None:
-            need = NeedTrack(state.track.anchor, entry.key, state.ask.project, state.ask.as_of_ms)
+            need = need_track(state.track.anchor, entry.key, state.ask)
             fact = await self._asking.gateway.records.tracked_at(need, moment_ms, later=later)
             self._desk.tell(fact)
         else:

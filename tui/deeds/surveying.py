@@ -14,7 +14,7 @@ from tui.screens.next_start import NextStartScreen
 from tui.screens.sessions import SessionScreen
 from tui.screens.survey import SurveyScreen
 from tui.screens.workspace import Workspace
-from tui.state import corpora, costs, health, next_start, session_tree
+from tui.state import corpora, costs, health, next_start, scopes, session_tree
 from tui.state.costs import Window
 from tui.state.facts import Fact
 from tui.state.model import Link, ViewState
@@ -94,7 +94,7 @@ class Surveying:
     def changed(self, before: ViewState, state: ViewState) -> None:
         """Ask for what the state needs now and did not before; once more, when a worker is there (again)."""
         screen = self._desk.screen
-        if state.ask.project != before.ask.project and isinstance(screen, SurveyScreen):
+        if scopes.here(state.ask) != scopes.here(before.ask) and isinstance(screen, SurveyScreen):
             self._desk.tell(_begun(screen, state))  # chosen by name, while this screen is open
             return
         if not self._asking.gateway.ready:
@@ -162,12 +162,12 @@ def _begun(screen: SurveyScreen, state: ViewState) -> Fact:
     """What a screen begins with: the project of the workspace, for the next start one even where that shows all."""
     match screen:
         case CostScreen():
-            return costs.Begun(state.ask.project)
+            return costs.Begun(state.ask.project, state.ask.session)
         case SessionScreen():
-            return session_tree.Begun(state.ask.project)
+            return session_tree.Begun(scopes.single(state.ask.project))
         case NextStartScreen():
             here = state.entry.project if state.entry is not None else None
-            return next_start.Begun(state.ask.project or here or state.home)
+            return next_start.Begun(scopes.single(state.ask.project) or here or state.home)
         case CorpusScreen():
             return corpora.Begun()
         case _:

@@ -7,7 +7,7 @@ from tui.cells.clean import one_line
 from tui.cells.look import Look
 from tui.gateway.corpora import Corpora
 from tui.gateway.surveys import Surveys
-from tui.state import corpora, costs, health, next_start, session_tree
+from tui.state import corpora, costs, health, next_start, scopes, session_tree
 from tui.state.costs import Part
 from tui.state.health import Healthing
 from tui.state.model import Link, ViewState
@@ -31,7 +31,8 @@ async def told(name: str, surveys: Surveys, state: ViewState, look: Look, here: 
             if isinstance(page, session_tree.PageRead):
                 return list(survey_lines.sessions(page.sessions, page.total, look))
         case "p":
-            return list(survey_lines.next_start(await _plan(surveys, project or (here and here.project) or state.home)))
+            whose = scopes.single(project) or (here and here.project) or state.home
+            return list(survey_lines.next_start(await _plan(surveys, whose)))
         case _:
             looked = health.after(Healthing(), health.Begun())
             fact = await surveys.overview(looked.seq, look.now_ms)

@@ -7,7 +7,7 @@ from tui.deeds.desk import Desk
 from tui.deeds.table import Deed
 from tui.state import facts
 from tui.state.model import View
-from tui.state.needs import NeedTrack
+from tui.state.needs import need_track
 
 
 class Travelling:
@@ -30,7 +30,7 @@ class Travelling:
             self._desk.say("no record here to show the timeline around")
         else:
             key = state.entry.key
-            self._asking.track(NeedTrack(key, key, state.ask.project, state.ask.as_of_ms))
+            self._asking.track(need_track(key, key, state.ask))
 
     async def _leave(self) -> None:
         state, entry = self._desk.state, self._desk.state.entry

@@ -170,6 +170,7 @@ def query_of(
     if ask.as_of_ms is not None:
         until_epoch_ms = min(ask.as_of_ms, until_epoch_ms if until_epoch_ms is not None else ask.as_of_ms)
     return SearchQuery(
-        text=ask.text, kinds=ask.kinds, project=ask.project, order=ask.order, limit=limit, offset=offset,
-        typing=not ask.final, since_epoch_ms=since_epoch_ms, until_epoch_ms=until_epoch_ms, mode=mode,
+        text=ask.text, kinds=ask.kinds, project=ask.project, session=ask.session or None, order=ask.order,
+        limit=limit, offset=offset, typing=not ask.final,
+        since_epoch_ms=since_epoch_ms, until_epoch_ms=until_epoch_ms, mode=mode,
     )  # fmt: skip

@@ -21,7 +21,7 @@ class Memory:
         except MemError as error:
             return facts.Said(error.message)
         held = stats.database
-        return facts.Counted(Counts(held.observations, held.summaries, held.prompts))
+        return facts.Counted(Counts(held.observations, held.summaries, held.prompts), await self.projects())
 
     async def projects(self) -> tuple[str, ...]:
         """Names of projects, most recently used first; none when nobody answers."""

@@ -102,7 +102,9 @@ class Records:
 
     async def tracked(self, need: NeedTrack, depth: int = REACH) -> Fact:
         """The timeline around a record."""
-        query = TimelineQuery(anchor=str(need.middle), depth_before=depth, depth_after=depth, project=need.project)
+        query = TimelineQuery(
+            anchor=str(need.middle), depth_before=depth, depth_after=depth, project=need.project, session=need.session
+        )
         try:
             timeline = await self._line.send(calls.timeline(query))
         except MemError as error:
@@ -112,7 +114,9 @@ class Records:
     async def tracked_at(self, need: NeedTrack, epoch_ms: int, *, later: bool, depth: int = REACH) -> Fact:
         """The timeline around the first record at or after a moment, or the last one at or before it."""
         anchor = f"{max(epoch_ms + (not later), 0):012}"
-        query = TimelineQuery(anchor=anchor, depth_before=depth, depth_after=depth, project=need.project)
+        query = TimelineQuery(
+            anchor=anchor, depth_before=depth, depth_after=depth, project=need.project, session=need.session
+        )
         try:
             timeline = _until(await self._line.send(calls.timeline(query)), need.as_of_ms)
         except MemError as error:

@@ -32,5 +32,5 @@ class Times:
 def _query(ask: Ask, middle_ms: int, width_ms: int = scrub.LANE_MS) -> LaneQuery:
     return LaneQuery(
         around_epoch_ms=middle_ms, bucket_ms=width_ms, buckets=MOST_BUCKETS, project=ask.project,
-        until_epoch_ms=ask.as_of_ms,
+        session=ask.session or None, until_epoch_ms=ask.as_of_ms,
     )  # fmt: skip

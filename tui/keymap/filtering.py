@@ -4,7 +4,7 @@ from tui.keymap.action import Action
 from tui.keymap.places import FILTERS, LIST, PREVIEW
 
 ACTIONS = (
-    Action("scope", ("s",), (LIST, PREVIEW), "project", "all projects, or only that of the record"),
+    Action("scope", ("s",), (LIST, PREVIEW), "scope", "this project, with worktrees, all, this session"),
     Action("filters", ("f",), (LIST, PREVIEW), "filters", "choose types, projects, concepts, dates, with their counts"),
     Action("take", ("space", "enter"), (FILTERS,), "on or off", "in the filters: this one on or off"),
     Action("unfilter", ("F",), (LIST, PREVIEW, FILTERS), "drop filter", "take the last filter out of the query"),

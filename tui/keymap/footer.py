@@ -3,6 +3,7 @@
 from tui.keymap import survey_footer
 from tui.keymap.places import ASK_BOX, BASKET, BOX, FILTERS, GUIDE, GUIDE_BOX, PALETTE, PREVIEW, RECORD, SHEET, SURVEYS
 from tui.keymap.table import named
+from tui.state import scopes
 from tui.state.model import Link, View, ViewState
 
 
@@ -61,7 +62,7 @@ def _of_list(place: str, state: ViewState) -> list[tuple[str, str]]:
             ("open", "open"), ("swap", "list"), ("session_back", "session"), ("day_back", "day"), ("finer", "zoom"),
             past, ("guide", "keys"), ("quit", "back"),
         )  # fmt: skip
-    third = ("demo", "leave demo") if state.visiting else ("scope", "project")
+    third = ("demo", "leave demo") if state.visiting else ("scope", scopes.kind(scopes.following(state)))
     fourth = (
         ("refresh", "show new") if state.fresh else ("basket", "basket") if state.basket.entries else ("mark", "mark")
     )

@@ -4,7 +4,7 @@ import enum
 from dataclasses import dataclass, replace
 
 from tui.state.chips import Chip
-from worker.contract.costs import Costs, SessionCost
+from worker.contract.costs import Costs, SessionCost, Spent
 
 
 class Window(enum.StrEnum):
@@ -52,9 +52,10 @@ class Costing:
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """The costs are looked at, first of all those of a project (None: all)."""
+    """The costs are looked at, first of all those of a project (None: all), or of a session alone."""
 
     project: str | None
+    session: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +104,9 @@ CostFact = Begun | Ended | Windowed | Zoomed | Again | Answered | AskFailed
 def after(costing: Costing, fact: CostFact) -> Costing:
     """What is shown after a fact."""
     match fact:
-        case Begun(project):
-            return _asked(replace(costing, open=True, part=Part(project)))
+        case Begun(project, session):
+            part = Part(project, SessionCost(session=session, spent=Spent()) if session else None)
+            return _asked(replace(costing, open=True, part=part))
         case Ended():
             return replace(costing, open=False, waiting=False)
         case Windowed(by):

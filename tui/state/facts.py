@@ -64,9 +64,10 @@ class News:
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """What the memory holds."""
+    """What the memory holds, and of which projects (none: not told)."""
 
     counts: Counts
+    projects: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,9 +168,10 @@ class Typed:
 
 @dataclass(frozen=True, slots=True)
 class Scoped:
-    """Only this project; None for all."""
+    """Only this project; None for all. session: this one alone."""
 
     project: str | None
+    session: str = ""
 
 
 @dataclass(frozen=True, slots=True)

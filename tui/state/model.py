@@ -45,7 +45,9 @@ class View(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """What the list was asked for. project: None is all. kinds: () is all.
+    """What the list was asked for. project: None is all, `shop/*` its worktrees too. session: this one alone.
+
+    kinds: () is all.
 
     final: the end of the text is meant as it stands. It is the same question, so that rows and cursor stay.
     as_of_ms: the moment the text looks from, nothing after it; None for now.
@@ -53,6 +55,7 @@ class Ask:
 
     text: str = ""
     project: str | None = None
+    session: str = ""
     kinds: tuple[RecordKind, ...] = ()
     order: Order = Order.RELEVANCE
     final: bool = field(default=False, compare=False)
@@ -147,8 +150,8 @@ class ViewState:
     file_only: why there is no worker and the memory is only read from its file.
     keys: action → its keys, where they are not those of the tables; key_notes: what of the wanted ones cannot be had.
     searches: kept by the person, (line, project) each, the last kept first.
-    home: the project given at the start, for the scope key. visiting: the demo was opened from one's own memory, which
-    can be gone back to.
+    home: the project given at the start, for the scope key. projects: all there are. visiting: the demo was opened
+    from one's own memory, which can be gone back to.
     """
 
     place: str = ""
@@ -164,6 +167,7 @@ class ViewState:
     link: Link = Link.STARTING
     trouble: str = ""
     counts: Counts | None = None
+    projects: tuple[str, ...] = ()
     queued: int = 0
     fresh: int = 0
     ask: Ask = Ask()

@@ -49,6 +49,12 @@ class NeedTrack:
     middle: RecordKey
     project: str | None
     as_of_ms: int | None = None
+    session: str | None = None
+
+
+def need_track(anchor: RecordKey, middle: RecordKey, ask: Ask) -> NeedTrack:
+    """The timeline of the records that the list is of."""
+    return NeedTrack(anchor, middle, ask.project, ask.as_of_ms, ask.session or None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,12 +114,12 @@ def needs(old: ViewState, new: ViewState) -> list[Need]:
         wanted.append(NeedRelated(new.subject))
     track = new.track if new.view is View.TIMELINE else None
     if track is not None and new.entry is not None and answered:
-        wanted.append(NeedTrack(track.anchor, new.entry.key, new.ask.project, new.ask.as_of_ms))
+        wanted.append(need_track(track.anchor, new.entry.key, new.ask))
     elif track is not None and new.entry is not None and (old.track is None or old.track.cursor != track.cursor):
         at_top = track.cursor < _EDGE and not track.at_start
         at_bottom = len(track.entries) - track.cursor <= _EDGE and not track.at_end
         if at_top or at_bottom:
-            wanted.append(NeedTrack(track.anchor, new.entry.key, new.ask.project, new.ask.as_of_ms))
+            wanted.append(need_track(track.anchor, new.entry.key, new.ask))
     wanted += _scrubbed(old, new)
     begun = new.choosing.open and not old.choosing.open
     if begun or (new.choosing.open and answered):

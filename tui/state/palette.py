@@ -8,7 +8,8 @@ _MOST = 200
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """kind: `key`, `project` or `theme`. name: of the action, the project (empty: all), the theme.
+    """kind: `key`, `project`, `scope`, `session`, `search` or `theme`. name: of the action, the project (empty: all),
+    the session, the theme.
 
     label, help: what it says. keys: that do the same. reason: why it can do nothing now.
     """
@@ -37,10 +38,9 @@ def _rank(item: Item, word: str) -> int:
     return 1 if word in label else 2
 
 
-def places(names: Sequence[str], here: str | None) -> list[Item]:
-    """Projects to go to; the one that is shown says so."""
-    everything = Item("project", "", "all projects", reason="shown now" if here is None else "")
+def places(names: Sequence[str], here: str | None, *, everything: bool) -> list[Item]:
+    """Projects to go to; the one that is shown says so. everything: all of them are."""
     return [
-        everything,
+        Item("project", "", "all projects", reason="shown now" if everything else ""),
         *(Item("project", name, name, reason="shown now" if name == here else "") for name in names if name),
     ]

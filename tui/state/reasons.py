@@ -1,6 +1,6 @@
 """Pure: why an action can do nothing now, in words; empty where it can."""
 
-from tui.state import survey_reasons
+from tui.state import scopes, survey_reasons
 from tui.state.chips import chips
 from tui.state.model import Link, View, ViewState
 
@@ -34,7 +34,7 @@ def why_not(state: ViewState, action: str) -> str:
             return "the list is not in order of time"
         case "next_hit" | "last_hit" if state.answered is None or state.answered.bare:
             return "no words were searched for"
-        case "scope" if state.ask.project is None and state.entry is None and state.home is None:
+        case "scope" if scopes.following(state) == scopes.here(state.ask):
             return "no record to take the project from"
         case "refresh" if state.link is Link.STARTING:
             return "the worker is being started"

@@ -105,8 +105,8 @@ def _linked(state: ViewState, fact: _Linked) -> ViewState:
             return _again(state)
         case facts.News(count, queued):
             return replace(state, fresh=state.fresh + count, queued=state.queued if queued is None else queued)
-        case facts.Counted(counts):
-            return replace(state, counts=counts)
+        case facts.Counted(counts, projects):
+            return replace(state, counts=counts, projects=projects or state.projects)
         case _:
             assert_never(fact)
 
@@ -126,8 +126,8 @@ def _asked(state: ViewState, fact: _Asked) -> ViewState:
             ask = replace(state.ask, text=text, final=final, as_of_ms=as_of_ms)
             if final and ask == state.ask:
                 return state if state.ask.final else _again(replace(state, ask=ask))
-        case facts.Scoped(project):
-            ask = replace(state.ask, project=project)
+        case facts.Scoped(project, session):
+            ask = replace(state.ask, project=project, session=session)
         case facts.Sorted(kinds):
             ask = replace(state.ask, kinds=kinds)
         case facts.Ordered(order):

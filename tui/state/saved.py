@@ -19,6 +19,7 @@ class Saved(msgspec.Struct, frozen=True, kw_only=True):
 
     text: str = ""
     project: str | None = None
+    session: str = ""
     kinds: tuple[str, ...] = ()
     order: str = "relevance"
     selected: str = ""
@@ -36,6 +37,7 @@ def of(state: ViewState, theme: str) -> Saved:
     return Saved(
         text=state.ask.text,
         project=state.ask.project,
+        session=state.ask.session,
         kinds=tuple(kind.value for kind in state.ask.kinds),
         order=state.ask.order.value,
         selected=str(chosen) if chosen is not None else "",
@@ -51,9 +53,11 @@ def begun(state: ViewState, saved: Saved) -> ViewState:
     """A state to begin with; whatever in the file makes no sense is left out."""
     kinds = tuple(RecordKind(kind) for kind in saved.kinds if kind in {*RecordKind})
     order = Order(saved.order) if saved.order in {*Order} else Order.RELEVANCE
-    project = state.ask.project if state.ask.project is not None else saved.project
+    given = state.ask.project is not None
+    project, session = (state.ask.project, "") if given else (saved.project, saved.session)
     keys = tuple(key for text in saved.basket[:_MOST_KEYS] if (key := parse_key(text)) is not None)
-    ask = Ask(text=saved.text, project=project, kinds=kinds if kinds in KINDS else (), order=order, final=True)
+    kinds = kinds if kinds in KINDS else ()
+    ask = Ask(text=saved.text, project=project, session=session, kinds=kinds, order=order, final=True)
     usual = state.basket.usual_tokens
     budget = usual if saved.budget_tokens is None else max(STEP_TOKENS, min(saved.budget_tokens, MOST_TOKENS))
     return replace(

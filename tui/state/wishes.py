@@ -1,6 +1,6 @@
 """Pure: (state, action of the keymap) → fact, where the state alone decides: steps, scope, kinds, or why not."""
 
-from tui.state import basket, facts, reading
+from tui.state import basket, facts, reading, scopes
 from tui.state.facts import Fact
 from tui.state.model import View, ViewState
 from worker.contract.records import RecordKind
@@ -111,7 +111,7 @@ def _travel(state: ViewState, way: int) -> Fact:
 
 
 def _remembered(state: ViewState) -> Fact:
-    text = state.ask.text.strip()
+    text = scopes.line(state.ask)
     return facts.Remembered(text, state.ask.project) if text else facts.Said("type a search first")
 
 
@@ -135,7 +135,7 @@ def _step(state: ViewState, way: int, whole_record: bool) -> Fact:
 
 
 def _scope(state: ViewState) -> Fact:
-    if state.ask.project is not None:
-        return facts.Scoped(None)
-    project = state.entry.project if state.entry is not None and state.entry.project else state.home
-    return facts.Scoped(project) if project else facts.Said("no record here to take the project from")
+    following = scopes.following(state)
+    if following == scopes.here(state.ask):
+        return facts.Said("no record here to take the project from")
+    return facts.Scoped(following.project, following.session)

@@ -20,6 +20,7 @@ from tui.cells.marks import ROLES
 from tui.keymap import places
 from tui.state.model import View, ViewState
 from tui.widgets.paint import Acts, Painter, bindings, components
+from worker.contract.project_name import head
 from worker.contract.search import Entry, Order
 
 _PER_PATTERN = 64
@@ -194,7 +195,7 @@ class ResultList(ScrollView, Acts, Painter, can_focus=True):
         return row.columns(
             room,
             key=self._key_cells,
-            projects=state.ask.project is None,
+            projects=state.ask.project is None or head(state.ask.project) is not None,
             why=asked.by_worth and not self._timeline,
             ratio=asked.order in (Order.RATIO_DESC, Order.RATIO_ASC),
         )

@@ -27,7 +27,6 @@ TIMELINE = replace(LIST, view=View.TIMELINE, track=Track(ENTRIES[4].key, ENTRIES
         (LIST, "top", False, facts.Moved(to=0)),
         (replace(LIST, fresh=3), "top", False, facts.Refreshed(top=True)),
         (replace(TIMELINE, fresh=3), "top", False, facts.Moved(to=0)),
-        (LIST, "scope", False, facts.Scoped("farm-api")),
         (replace(LIST, ask=Ask(project="web")), "scope", False, facts.Scoped(None)),
         (replace(ViewState(), home="web"), "scope", False, facts.Scoped("web")),
         (LIST, "kinds", False, facts.Sorted(KINDS[1])),
