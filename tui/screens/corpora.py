@@ -89,8 +89,11 @@ class CorpusPage(_Sheet):
     _name: str | None = None
 
     def lines(self, room: int) -> Lines:
-        """The page in this width; of another corpus, from its top."""
+        """The page in this width; of another corpus, from its top. The cursor stays on its citation."""
+        rank = list(self._cites).index(self.at) if self.at in self._cites else None
         made, self._cites = cells.page(self.state, room, self.looks)
+        if rank is not None and rank < len(self._cites):
+            self.at = list(self._cites)[rank]
         if self.state.corpora.at != self._name:
             self._name, self.at = self.state.corpora.at, 0
         return made
