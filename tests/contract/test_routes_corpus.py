@@ -12,6 +12,7 @@ from tests.contract.edge import Edge, served
 from tests.factories import DAY, MINUTE, NOON, make_batch, observation_row, session_row
 from tests.fake_claude import FakeClaude, install
 from tests.processes import wait_for
+from worker.contract.errors import NotFound, from_body
 from worker.corpus.render import DISALLOWED
 from worker.corpus.sweeping import Sweeping
 
@@ -226,7 +227,12 @@ async def test_a_corpus_that_is_missing_is_404_by_every_path(edge: Edge, action:
             assert await edge.problem(method, f"/api/corpus/{hostile}{action}", **sent) == (422, "invalid", "name")
     answer = await edge.client.get("/api/corpus/none")
     assert "there is none yet" in answer.json()["error"]
+    assert (answer.json()["fix"], answer.json()["available"]) == ("Check the corpus name or build a new one", [])
     await made(edge, "auth")
+    assert (await edge.client.get("/api/corpus/none")).json()["available"] == ["auth"]
+    with pytest.raises(NotFound) as raised:
+        raise from_body(404, (await edge.client.get("/api/corpus/none")).content)
+    assert raised.value.available == ("auth",)
     assert "there are: auth" in (await edge.client.get("/api/corpus/none")).json()["error"]
 
 

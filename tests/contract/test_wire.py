@@ -171,7 +171,7 @@ GOLDEN: list[tuple[Any, str]] = [
         '"database_bytes":6,"vectors_bytes":7,"free_bytes":null,"wal_bytes":0,'
         '"logs_bytes":0},"log":{"errors":1,"warnings":0,"since_epoch_ms":5,'
         '"lines":[]},"last":{"key":"S14","project":"shop","created_at_epoch":8},'
-        '"spent_today_tokens":0,"spooled":0,"set_aside":0}',
+        '"spent_today_tokens":0,"spooled":0,"set_aside":0,"hooks":[]}',
     ),
     (
         IndexFaults(checked=32, waiting=1370, chroma="opening", missing=1, examples=("obs_2_whole",)),

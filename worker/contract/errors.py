@@ -14,13 +14,15 @@ class Problem(msgspec.Struct, omit_defaults=True, frozen=True):
 
     error: one sentence for a person (the key that the original's clients read).
     code: stable, for programs; `unknown` is what a reader makes of an answer without one, and is never sent.
-    field: the parameter or body key at fault.
+    field: the parameter or body key at fault. fix, available: of a name that is not there, what to do, and which are.
     """
 
     error: str
     code: str = "unknown"
     field: str | None = None
     retry_after_s: float | None = None
+    fix: str | None = None
+    available: tuple[str, ...] | None = None
 
 
 class MemError(Exception):
@@ -28,15 +30,25 @@ class MemError(Exception):
 
     code: ClassVar[str] = "internal"
 
-    def __init__(self, message: str, *, field: str | None = None, retry_after_s: float | None = None) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        field: str | None = None,
+        retry_after_s: float | None = None,
+        fix: str | None = None,
+        available: tuple[str, ...] | None = None,
+    ) -> None:
         super().__init__(message)
         self.message = message
         self.field = field
         self.retry_after_s = retry_after_s
+        self.fix = fix
+        self.available = available
 
     def problem(self) -> Problem:
         """The wire form."""
-        return Problem(self.message, self.code, self.field, self.retry_after_s)
+        return Problem(self.message, self.code, self.field, self.retry_after_s, self.fix, self.available)
 
 
 class Invalid(MemError):
@@ -117,7 +129,13 @@ _BY_CODE: dict[str, type[MemError]] = {
 def from_problem(problem: Problem) -> MemError:
     """The exception that a problem was made from; an unknown code gives a plain ``MemError``."""
     kind = _BY_CODE.get(problem.code, MemError)
-    return kind(problem.error, field=problem.field, retry_after_s=problem.retry_after_s)
+    return kind(
+        problem.error,
+        field=problem.field,
+        retry_after_s=problem.retry_after_s,
+        fix=problem.fix,
+        available=problem.available,
+    )
 
 
 def from_body(status: int, body: bytes) -> MemError:

@@ -106,7 +106,12 @@ class Shelf:
         there = self.names()
         more = f" and {len(there) - _MOST_NAMED} more" if len(there) > _MOST_NAMED else ""
         known = f"there are: {', '.join(there[:_MOST_NAMED])}{more}" if there else "there is none yet"
-        raise NotFound(f'Corpus "{name}" not found; {known}. Check the name or build a new one', field="name")
+        raise NotFound(
+            f'Corpus "{name}" not found; {known}. Check the name or build a new one',
+            field="name",
+            fix="Check the corpus name or build a new one",
+            available=tuple(there),
+        )
 
     def write(self, corpus: CorpusFile) -> None:
         """Put it in its place, which another may have had. Errors: ``Invalid``, ``Conflict``, ``Unavailable``."""
