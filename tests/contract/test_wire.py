@@ -165,7 +165,7 @@ GOLDEN: list[tuple[Any, str]] = [
         '{"version":"1","uptime_s":1.5,"stream_clients":2,"records":{"prompt":3},"unindexed":4,'
         '"queue":{"isProcessing":false,"queueDepth":0,"parkedSessions":0,"state":"off","provider":"","model":"",'
         '"reason":null,"until_epoch_ms":null,"waiting":0,"claimed":0,"delayed":0,"oldest_epoch_ms":null,'
-        '"last_error":null},"index":{"state":"off","reason":"",'
+        '"last_error":null,"attempts":0},"index":{"state":"off","reason":"",'
         '"records":0,"embedded":0,"pending":0,"failed":0,"unwritten":0,"documents":null,"rate_per_s":0.0,"left_s":null,"model":"",'
         '"dimension":0,"serving":"","backend":"local","collection":"","chroma":"","covered":[]},"disk":{"data_dir":"/x",'
         '"database_bytes":6,"vectors_bytes":7,"free_bytes":null,"wal_bytes":0,'

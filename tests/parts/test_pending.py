@@ -97,7 +97,7 @@ async def test_what_is_given_back_holds_its_session_back_until_its_time(sessions
     assert await sessions.read(lambda connection: pending.waiting(connection, NOON + 49)) == ()
     counts = await sessions.read(lambda connection: pending.counts(connection, NOON))
     assert (counts.waiting, counts.claimed, counts.delayed, counts.all) == (1, 0, 1, 2)
-    assert (counts.oldest_epoch_ms, counts.last_error) == (NOON, "quota")
+    assert (counts.oldest_epoch_ms, counts.last_error, counts.attempts) == (NOON, "quota", 1)
     (waits,) = await sessions.read(lambda connection: pending.waiting(connection, NOON + 50))
     assert waits.count == 2
     again = await sessions.write(lambda connection: pending.claim(connection, 1, NOON + 50, most=9, most_bytes=99))

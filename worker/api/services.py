@@ -139,6 +139,7 @@ class Services:
             delayed=found.delayed,
             oldest_epoch_ms=found.oldest_epoch_ms,
             last_error=found.last_error,
+            attempts=found.attempts,
         )
 
     def now_ms(self) -> int:

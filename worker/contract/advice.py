@@ -105,7 +105,8 @@ def observer(status: ProcessingStatus) -> Told:
     who = f"{status.provider} {status.model}".strip() or "no provider told"
     match status.state:
         case "idle" | "working" if status.delayed and status.last_error:
-            what = f"{_counted(status.delayed, 'event')} will be tried again by {sentence(who)}"
+            tried = _counted(status.attempts, "attempt")
+            what = f"{_counted(status.delayed, 'event')} will be tried again by {sentence(who)} after {tried}"
             return Told(WARN, f"{what}: {sentence(status.last_error)}", "nothing is lost: what waits is kept")
         case "idle" | "working":
             return Told(OK, f"{'at work' if status.state == 'working' else 'idle'}, by {sentence(who)}")

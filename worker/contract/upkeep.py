@@ -23,7 +23,7 @@ class ProcessingStatus(msgspec.Struct, frozen=True, kw_only=True):
 
     state: `idle`, `working`, `paused`, `off` or `failed`; paused: for the reason told, until then, or until something
     changes. provider: `local` for rules without a model. waiting, claimed, delayed: parts of queueDepth; last_error:
-    of what was given back. oldest_epoch_ms: when the oldest of it happened.
+    of the newest that was given back, after so many attempts. oldest_epoch_ms: when the oldest of it happened.
     """
 
     isProcessing: bool = False
@@ -39,6 +39,7 @@ class ProcessingStatus(msgspec.Struct, frozen=True, kw_only=True):
     delayed: int = 0
     oldest_epoch_ms: int | None = None
     last_error: str | None = None
+    attempts: int = 0
 
 
 class DependencyStatus(msgspec.Struct, frozen=True, kw_only=True):

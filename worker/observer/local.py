@@ -17,7 +17,7 @@ from worker.observer.subject import Subject, best
 from worker.observer.wording import listed, one_line, plural
 from worker.store.drafts import Draft
 
-_UNMARKED = re.compile(r"(?m)^\s*#{1,6}\s+|[*`]{1,3}")
+_UNMARKED = re.compile(r"(?m)^\s*#{1,6}\s+|(?<!\*)\*{1,3}(?!\*)|`{1,3}")
 _COUNTING = frozenset(("gh", "wc", "du", "df", "jq", "ps", "stat", "file", "which"))
 """Commands that only look, and whose first line is what was looked for."""
 _MOST_DRAFTS = 5

@@ -138,7 +138,7 @@ def _sections(message: str) -> list[_Section]:
 
 def _plain(line: str) -> str:
     item = _ITEM.match(line)
-    return re.sub(r"[*`]{1,3}", "", item.group(1) if item else line)[:2_000]
+    return re.sub(r"(?<!\*)\*{1,3}(?!\*)|`{1,3}", "", item.group(1) if item else line)[:2_000]
 
 
 def _opening(sections: Sequence[_Section]) -> str:

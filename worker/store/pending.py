@@ -106,7 +106,7 @@ class Waiting:
 class QueueCounts:
     """How much waits, is being worked on, or was given back until later; and of how many sessions that is.
 
-    last_error: of the newest of these.
+    last_error: of the newest of these that failed; attempts: how often that one was tried.
     """
 
     waiting: int = 0
@@ -115,6 +115,7 @@ class QueueCounts:
     parked_sessions: int = 0
     oldest_epoch_ms: int | None = None
     last_error: str | None = None
+    attempts: int = 0
 
     @property
     def all(self) -> int:
@@ -253,7 +254,7 @@ def counts(connection: sqlite3.Connection, now_epoch_ms: int) -> QueueCounts:
         (now_epoch_ms,),
     ).fetchone()
     error = connection.execute(
-        "SELECT last_error FROM py_captured WHERE last_error IS NOT NULL ORDER BY id DESC LIMIT 1"
+        "SELECT last_error, attempts FROM py_captured WHERE last_error IS NOT NULL ORDER BY id DESC LIMIT 1"
     ).fetchone()
     return QueueCounts(
         waiting=waits,
@@ -262,6 +263,7 @@ def counts(connection: sqlite3.Connection, now_epoch_ms: int) -> QueueCounts:
         parked_sessions=parked,
         oldest_epoch_ms=oldest,
         last_error=None if error is None else str(error[0]),
+        attempts=0 if error is None else error[1],
     )
 
 

@@ -39,9 +39,11 @@ def test_little_room_is_said_before_there_is_none(free_mb: int, state: str) -> N
         (ProcessingStatus(state="idle", provider="local"), "ok", "idle, by local"),
         (ProcessingStatus(state="working", provider="claude", model="haiku"), "ok", "at work, by claude haiku"),
         (
-            ProcessingStatus(state="idle", provider="gemini", model="m", delayed=2, last_error="no\nanswer"),
+            ProcessingStatus(
+                state="idle", provider="gemini", model="m", delayed=2, last_error="no\nanswer", attempts=3
+            ),
             "warn",
-            "2 events will be tried again by gemini m: no answer",
+            "2 events will be tried again by gemini m after 3 attempts: no answer",
         ),
         (ProcessingStatus(state="paused", reason="spent for\ntoday"), "warn", "paused: spent for today"),
         (ProcessingStatus(state="failed", last_error="no key"), "fail", "it failed: no key"),

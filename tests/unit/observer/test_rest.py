@@ -206,3 +206,8 @@ def test_what_comes_makes_it_wait_anew_but_not_for_ever() -> None:
         now += 2_000
     assert waits[:3] == [5_000, 5_000, 5_000] and waits[-1] == 0
     assert readiness.watch(known, [], now) == {}
+
+
+def test_a_mask_stands_while_marks_of_bold_go() -> None:
+    found = wrapup.summary(Done("Rotate the token", "**Done**: the token **** is ***new*** in `.env` now."))
+    assert found is not None and "the token **** is new in .env now." in found.completed
