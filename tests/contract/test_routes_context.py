@@ -56,6 +56,12 @@ async def test_parent_and_worktree_are_merged_and_the_last_is_named(edge: Edge) 
     assert "# [shop/wt] recent" in text and "Keep skew" in text and "In a worktree" in text
 
 
+async def test_a_project_with_a_comma_in_its_name_is_asked_as_a_list(edge: Edge) -> None:
+    await edge.fill(make_batch([observation_row("Comma", project="a,b")], sessions=[session_row(project="a,b")]))
+    text = await inject(edge, projects='["a,b"]')
+    assert "# [a,b] recent" in text and "Comma" in text
+
+
 async def test_platform_of_another_agent_is_left_out(edge: Edge) -> None:
     await edge.fill(memory())
     assert "Of the mall" in await inject(edge, projects="mall")

@@ -292,6 +292,14 @@ def test_a_worktree_asks_for_its_repositorys_memory_too(agent: Agent, worker: Fa
     assert worker.asked[0][1]["projects"] == ["shop,shop/feature"]
 
 
+def test_a_project_with_a_comma_in_its_name_is_one(agent: Agent, worker: FakeWorker) -> None:
+    folder = agent.home / "a,b"
+    (folder / ".git").mkdir(parents=True)
+    worker.answers["/api/context/inject"] = (200, "x")
+    agent.answer("context", cwd=str(folder))
+    assert worker.asked[0][1]["projects"] == ['["a,b"]']
+
+
 @pytest.mark.parametrize("status", [404, 500])
 def test_without_a_context_the_session_starts_with_none(agent: Agent, worker: FakeWorker, status: int) -> None:
     """R148."""

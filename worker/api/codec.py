@@ -47,7 +47,7 @@ class Query:
     def texts(self, *names: str) -> tuple[str, ...]:
         """All values under these names, also as comma text or a JSON list."""
         given = [value for name in names for value in self._values.get(name, ())]
-        found = calls.comma(part for value in given for part in _unlisted(_clean_text(value)))
+        found = tuple(part for value in given for part in _parts(_clean_text(value)))
         if len(found) > _MOST_VALUES:
             raise Invalid(f"{names[0]} takes at most {_MOST_VALUES} values", field=names[0])
         return found
@@ -144,11 +144,16 @@ def id_list(value: object, field: str = "ids") -> tuple[int, ...]:
 
 def text_list(value: Iterable[object] | str, field: str, *, most: int) -> tuple[str, ...]:
     """Texts given as a list, as JSON text or as comma text. Errors: ``Invalid`` for too many."""
-    given = _unlisted(value) if isinstance(value, str) else [str(item) for item in value]
-    found = calls.comma(given) if isinstance(value, str) else tuple(item for item in map(_clean_text, given) if item)
+    found = _parts(value) if isinstance(value, str) else [item for item in map(_clean_text, map(str, value)) if item]
     if len(found) > most:
         raise Invalid(f"{field} takes at most {most} values", field=field)
-    return found
+    return tuple(found)
+
+
+def _parts(value: str) -> list[str]:
+    """The values of a text: the items of a JSON list as they are, else what stands between its commas."""
+    items = _unlisted(value)
+    return list(calls.comma(items)) if items == [value] else [item for item in map(str.strip, items) if item]
 
 
 def _unlisted(value: str) -> list[str]:

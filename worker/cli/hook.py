@@ -138,7 +138,7 @@ class _Event:
         projects = self._projects()
         if not projects or self._settings.broken:
             return Reply(speaks=True)
-        asked = [("projects", ",".join(projects)), ("platformSource", self._source)]
+        asked = [("projects", _as_list(projects)), ("platformSource", self._source)]
         asked += [("contentSessionId", self._said.session_id)] if self._said.session_id else []
         target = query("/api/context/inject", asked)
         try:
@@ -199,7 +199,7 @@ class _Event:
         told, texts, projects = file_notes.Told(where.data_dir, said.session_id), [], self._projects()
         for path, changed_s in files.items():
             asked = [("path", path), ("path", os.path.relpath(path, said.cwd)), ("limit", str(file_notes.ASKED))]
-            asked += [("projects", ",".join(projects))] if projects else []
+            asked += [("projects", _as_list(projects))] if projects else []
             try:
                 found = self._worker.ask("GET", query("/api/observations/by-file", asked))
                 given = found.get("observations")
@@ -237,6 +237,11 @@ class _Event:
 
 
 _OPENINGS = tuple(f"<{tag}" for tag in NAMES)
+
+
+def _as_list(names: Sequence[str]) -> str:
+    """As the worker reads them; a name may have a comma in it."""
+    return json.dumps(names) if any("," in name for name in names) else ",".join(names)
 
 
 def _process_cwd() -> str:
