@@ -18,6 +18,7 @@ from tui import messages, styles
 from tui.cells.glyphs import ASCII
 from tui.cells.look import Look
 from tui.clipboard import Clipboard
+from tui.deeds.adjusting import Adjusting
 from tui.deeds.asking import Asking
 from tui.deeds.commanding import Commanding
 from tui.deeds.consulting import Consulting
@@ -106,6 +107,7 @@ class MemoryApp(App[None]):
             Preparing(self, self.asking, copying),
             Minding(self, self.asking),
             self.consulting,
+            Adjusting(self, self.asking),
             Commanding(self, self.asking),
         )
         self._painted = painted

@@ -9,6 +9,7 @@ from tui.gateway.line import Client, FileReader, Line
 from tui.gateway.lists import Lists
 from tui.gateway.memory import Memory
 from tui.gateway.records import Records
+from tui.gateway.settings import KeptSettings
 from tui.gateway.surveys import Surveys
 from tui.gateway.times import Times
 from tui.state import facts
@@ -56,6 +57,7 @@ class Gateway:
         self.times = Times(self._line)
         self.surveys = Surveys(self._line)
         self.corpora = Corpora(self._line)
+        self.kept = KeptSettings(self._line)
 
     @property
     def ready(self) -> bool:

@@ -1,7 +1,20 @@
 """Pure: what is worth a key here and now."""
 
 from tui.keymap import survey_footer
-from tui.keymap.places import ASK_BOX, BASKET, BOX, FILTERS, GUIDE, GUIDE_BOX, PALETTE, PREVIEW, RECORD, SHEET, SURVEYS
+from tui.keymap.places import (
+    ASK_BOX,
+    BASKET,
+    BOX,
+    FILTERS,
+    GUIDE,
+    GUIDE_BOX,
+    PALETTE,
+    PREVIEW,
+    RECORD,
+    SETTINGS_BOX,
+    SHEET,
+    SURVEYS,
+)
 from tui.keymap.table import named
 from tui.state import scopes
 from tui.state.model import Link, View, ViewState
@@ -19,6 +32,11 @@ def footer(place: str, state: ViewState) -> list[tuple[str, str]]:
         )
     if place == PALETTE:
         return _pairs(("choose", "do it"), ("next_item", "down"), ("last_item", "up"), ("leave", "close"))
+    if place == SETTINGS_BOX:
+        return _pairs(
+            ("change_setting", "change or keep"), ("next_setting", "down"), ("last_setting", "up"),
+            ("leave_settings", "leave"),
+        )  # fmt: skip
     if place == BASKET and not state.basket.entries:
         return _pairs(("restore", "undo"), ("more", "budget"), ("guide", "keys"), ("back", "close"))
     if place == BASKET:

@@ -8,7 +8,8 @@ CORPORA, CORPUS, ASK_BOX = "corpora", "corpus", "box of the corpora"
 """The list of corpora, what is told of one of them, and where a question or a name is typed."""
 SURVEYS = (COSTS, SESSIONS, NEXT_START, HEALTH, CORPORA, CORPUS)
 """The memory as a whole, a screen each."""
-BOXES = (BOX, PALETTE, GUIDE_BOX, ASK_BOX)
+SETTINGS_BOX = "box of the settings"
+BOXES = (BOX, PALETTE, GUIDE_BOX, ASK_BOX, SETTINGS_BOX)
 """Where letters are typed."""
 PAGES = (LIST, PREVIEW, RECORD, GUIDE, SHEET, FILTERS, BASKET, *SURVEYS)
 """Where there are lines to go up and down."""

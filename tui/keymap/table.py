@@ -1,11 +1,23 @@
 """Pure: all actions, those of a topic together."""
 
-from tui.keymap import corpora, filtering, finding, house, marking, moving, reading, scrubbing, surveys, travel
+from tui.keymap import (
+    corpora,
+    filtering,
+    finding,
+    house,
+    marking,
+    moving,
+    reading,
+    scrubbing,
+    settings,
+    surveys,
+    travel,
+)
 from tui.keymap.action import Action
 
 KEYMAP = (
     *moving.ACTIONS, *travel.ACTIONS, *scrubbing.ACTIONS, *filtering.ACTIONS, *reading.ACTIONS, *marking.ACTIONS,
-    *surveys.ACTIONS, *corpora.ACTIONS, *finding.ACTIONS, *house.ACTIONS,
+    *surveys.ACTIONS, *corpora.ACTIONS, *settings.ACTIONS, *finding.ACTIONS, *house.ACTIONS,
 )  # fmt: skip
 
 

@@ -7,7 +7,7 @@ from tui.state.model import Link, View, ViewState
 CHANGING = frozenset(
     (
         "demo", "index_rest", "index_mend", "pin", "mute",
-        "ask_corpus", "build_corpus", "prime_corpus", "rebuild_corpus", "delete_corpus",
+        "ask_corpus", "build_corpus", "prime_corpus", "rebuild_corpus", "delete_corpus", "change_setting",
     )
 )  # fmt: skip
 """Actions that write to a memory, this or another."""
