@@ -56,8 +56,16 @@ class _Handler(BaseHTTPRequestHandler):
         if where.path == calls.STREAM:
             self._stream()
             return
+        self._answer(where.path, dict(parse_qsl(where.query)))
+
+    def do_POST(self) -> None:
+        where = urlsplit(self.path)
+        body = self.rfile.read(int(self.headers["Content-Length"])).decode()
+        self._answer(where.path, dict(parse_qsl(where.query)) | {"body": body})
+
+    def _answer(self, path: str, params: dict[str, str]) -> None:
         try:
-            body, status = msgspec.json.encode(self.worker.memory.answer(where.path, dict(parse_qsl(where.query)))), 200
+            body, status = msgspec.json.encode(self.worker.memory.answer(path, params)), 200
         except MemError as error:
             body, status = msgspec.json.encode(error.problem()), 404
         self.send_response(status)

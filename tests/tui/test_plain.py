@@ -80,6 +80,30 @@ def test_nothing_found_is_said_and_hostile_text_is_harmless(tmp_path: Path) -> N
     assert any(line.endswith("tokens: red title 2. forged line") for line in said)
 
 
+def test_corpora_are_listed_told_and_asked(tmp_path: Path) -> None:
+    memory = Memory(many(30), data_dir=str(tmp_path))
+    memory.surveyed.shelf.put("auth", records=12, session_id="m", description="Of \x1b[2Jlogins")
+    memory.surveyed.shelf.put("bills", records=3, stale=True, missing=1)
+    memory.surveyed.shelf.reply = "Because of #4.\n\x1b[31mRed\x07."
+    said = _said(tmp_path, memory, "k", "k 1", "k 1 why is it so?", "k 2 why?", "k 7", "q")
+    assert "2 corpora. k 1 tells of the first, k 1 and a question asks it." in said
+    assert any(line.startswith("1. auth, 12 records, ") and ", primed, built " in line for line in said)
+    assert any(line.startswith("2. bills, 3 records, ") and "not primed, stale" in line for line in said)
+    assert "Of logins" in said
+    at = said.index("Answered by claude-haiku.")
+    assert said[at + 1 : at + 3] == ["Because of #4.", "Red."]
+    assert any(line.startswith("Not answered: ") and "call prime first" in line for line in said)
+    assert said[-1] == "There is no corpus 7; k lists them."
+
+
+def test_read_only_asks_no_corpus(tmp_path: Path) -> None:
+    memory = Memory(many(3), data_dir=str(tmp_path))
+    memory.surveyed.shelf.put("auth", records=2, session_id="m")
+    said = _said(tmp_path, memory, "k 1 why?", "q", flags=("--read-only",))
+    assert said[-1] == "ask: started with --read-only."
+    assert not any(path.endswith("/query") for path, _ in memory.asked)
+
+
 def test_nobody_to_ask(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "tui", "--plain", "--url", f"127.0.0.1:{free_port()}"], cwd=ROOT,

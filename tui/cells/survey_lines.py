@@ -100,7 +100,8 @@ def corpora(told: Sequence[CorpusLine], look: Look) -> Iterator[str]:
     if not told:
         yield "No corpus yet; `claude-mem corpus build` makes one."
         return
-    yield f"{len(told)} corpora. k 1 tells of the first, k 1 and a question asks it."
+    count = "1 corpus" if len(told) == 1 else f"{len(told)} corpora"
+    yield f"{count}. k 1 tells of the first, k 1 and a question asks it."
     for number, line in enumerate(told, 1):
         yield f"{number}. {_corpus(line, look)}"
 
