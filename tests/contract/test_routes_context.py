@@ -232,6 +232,12 @@ async def test_what_the_start_of_a_session_gave_is_not_given_again(edge: Edge) -
     assert (await prompt(edge, asked, project="shop", contentSessionId="c-9"))["count"] == 0
 
 
+async def test_what_is_muted_is_not_given_to_a_prompt_either(edge: Edge) -> None:
+    await edge.fill(memory())
+    await edge.post("/api/context/mute", {"key": "1"})
+    assert (await prompt(edge, "why was an expired token accepted by the validator?"))["count"] == 0
+
+
 @pytest.mark.parametrize("q", [
     "short", "", "write me a poem about the sea and its many colours", 'type:decision since:2020-01-01 "', "？" * 40,
     "the and of to in is it that was for on with",

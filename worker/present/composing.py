@@ -20,6 +20,7 @@ _AHEAD = 4
 """Candidates for each place: as many as may be repetitions."""
 _LEAST_CANDIDATES = 50
 _MOST_CANDIDATES = 1_000
+_MOST_REASON_CHARS = 200
 _MOST_MESSAGE_CHARS = 1_200
 """The end of it, where an agent says what it came to."""
 
@@ -192,7 +193,7 @@ def _observation(composed: Composed, offer: Offer, *, in_full: bool, kept: bool)
         density=density,
         read_tokens=estimate_tokens("\n".join(lines)),
         kept=kept,
-        reason=reason,
+        reason=marks.one_line(reason, _MOST_REASON_CHARS),
         change=_change(composed, number, kept),
         pinned=number in composed.looked.wishes.pinned,
         muted=number in composed.looked.wishes.muted,

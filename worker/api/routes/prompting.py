@@ -73,7 +73,8 @@ async def _remembered(services: Services, request: Request, asked: Prompted) -> 
     scope = f"session:{asked.contentSessionId}"
 
     def look(connection: Connection) -> tuple[frozenset[int], str]:
-        return given.given(connection, scope), aliases.named(connection, asked.project or "")
+        unwanted = given.given(connection, scope) | given.wishes(connection).muted
+        return unwanted, aliases.named(connection, asked.project or "")
 
     numbers, project = await services.store.read(look)
     known = {key.id for key in map(search_index.key, numbers) if key.kind is RecordKind.OBSERVATION}
