@@ -268,6 +268,8 @@ def _rules(settings: Settings) -> Rules:
         home=os.path.expanduser("~"),
         excluded=of.excluded,
         skip_tools=frozenset(of.skip_tools),
+        opt_in=of.opt_in,
+        skip_agents=of.skip_agents,
         temp_dirs=(*TEMP, os.path.realpath(tempfile.gettempdir())),
     )
 

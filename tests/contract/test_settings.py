@@ -74,6 +74,8 @@ def test_what_of_agents_is_not_kept(tmp_path: Path) -> None:
     assert loaded(tmp_path, stored).capture == Capture(("~/x", "**/y"), ("A", "B"))
     assert loaded(tmp_path, stored, CLAUDE_MEM_SKIP_TOOLS="").capture.skip_tools == (), "none, on purpose"
     assert loaded(tmp_path, {"CLAUDE_MEM_SKIP_TOOLS": None}).capture == usual
+    chosen = loaded(tmp_path, {"CLAUDE_MEM_OPT_IN": "true"}, CLAUDE_MEM_SKIP_SUBAGENTS="true").capture
+    assert (usual.opt_in, usual.skip_agents, chosen.opt_in, chosen.skip_agents) == (False, False, True, True)
 
 
 def test_the_environment_goes_first(tmp_path: Path) -> None:

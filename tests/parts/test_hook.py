@@ -22,7 +22,7 @@ from tests.processes import free_port
 from worker.contract.capture import Event, PromptSubmitted, SessionEnded, ToolUsed, TurnEnded
 from worker.contract.known_settings import DEFAULTS
 from worker.contract.memory_mark import HEADER, mark
-from worker.contract.project_name import MARKER
+from worker.contract.project_name import CHOSEN, MARKER
 
 CANARY = "canary-7f3a"
 EVENTS = ("context", "session-init", "observation", "file-context", "summarize", "session-end")
@@ -417,6 +417,7 @@ def test_short_files_and_newer_ones_come_with_nothing(agent: Agent, worker: Fake
         {"CLAUDE_MEM_INTERNAL": "1"},
         {"CLAUDE_MEM_EXCLUDED_PROJECTS": "~/no, ~/sh*"},
         {"CLAUDE_MEM_EXCLUDED_PROJECTS": "shop"},
+        {"CLAUDE_MEM_OPT_IN": "true"},
         {},
         {"CLAUDE_PROJECT_DIR": "{home}/.claude-mem/observer-sessions/x"},
     ],
@@ -434,6 +435,26 @@ def test_of_a_folder_to_be_left_alone_nothing_is_kept_and_nothing_is_given(
         answer = agent.answer(event, more, last_assistant_message="m")
         assert answer.get("hookSpecificOutput", {}).get("additionalContext", "") == ""
     assert worker.asked == [] and agent.kept() == []
+
+
+def test_where_folders_are_chosen_a_chosen_one_is_told_of(agent: Agent, worker: FakeWorker) -> None:
+    """The mark of a folder above counts; one that takes it out goes first."""
+    agent.environ = {"CLAUDE_MEM_OPT_IN": "true"}
+    (agent.home / CHOSEN).touch()
+    agent.answer("session-init", prompt="keep this")
+    assert len(worker.asked) == 1
+    (agent.work / MARKER).touch()
+    agent.answer("session-init", prompt="not this")
+    assert len(worker.asked) == 1
+
+
+def test_on_wish_nothing_is_told_of_sub_agents_and_of_tools_of_a_pattern(agent: Agent, worker: FakeWorker) -> None:
+    agent.environ = {"CLAUDE_MEM_SKIP_SUBAGENTS": "true", "CLAUDE_MEM_SKIP_TOOLS": "mcp__figma__*"}
+    agent.answer("observation", tool_name="Bash", tool_input={"command": "ls"}, agent_id="a1")
+    agent.answer("observation", tool_name="mcp__figma__get_image", tool_input={})
+    assert worker.asked == []
+    agent.answer("observation", tool_name="Bash", tool_input={"command": "ls"})
+    assert len(worker.asked) == 1
 
 
 @pytest.mark.parametrize("text", ["", "{", "null", "[]", '{"session_id": 5}', '"x"', "{}" * 3, "\x00"])

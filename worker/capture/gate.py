@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from worker.contract.exclusion import excluded
+from worker.contract.exclusion import excluded, skipped
 from worker.contract.project_name import TEMP
 
 EXCLUDED = "project_excluded"
@@ -22,6 +22,8 @@ _EDITORS = frozenset(("Edit", "MultiEdit", "Write", "Read", "NotebookEdit"))
 class Rules:
     """What is not taken. excluded: patterns of folders; skip_tools: names of tools. home: what `~` stands for.
 
+    opt_in: only of chosen folders anything is. skip_agents: nothing that sub-agents do is.
+
     temp_dirs: folders that are no project of their own.
     """
 
@@ -29,6 +31,8 @@ class Rules:
     home: str = "/"
     excluded: tuple[str, ...] = ()
     skip_tools: frozenset[str] = frozenset()
+    opt_in: bool = False
+    skip_agents: bool = False
     temp_dirs: tuple[str, ...] = TEMP
 
 
@@ -44,9 +48,11 @@ def of_folder(rules: Rules, forms: tuple[str, ...], names: tuple[str, ...], *, m
     return None
 
 
-def of_tool(rules: Rules, name: str, tool_input: object) -> str | None:
-    """Why the use of a tool is not taken, or None. Memory that is looked up is no news."""
-    if name in rules.skip_tools or name.startswith("memory_"):
+def of_tool(rules: Rules, name: str, tool_input: object, *, by_agent: bool = False) -> str | None:
+    """Why the use of a tool is not taken, or None. Memory that is looked up is no news. by_agent: by a sub-agent."""
+    if by_agent and rules.skip_agents:
+        return SUBAGENT
+    if skipped(rules.skip_tools, name) or name.startswith("memory_"):
         return TOOL_EXCLUDED
     parts = name.split("__")
     if len(parts) >= 3 and parts[0] == "mcp" and any(ours in parts[1] for ours in _OURS):

@@ -122,7 +122,9 @@ class Intake:
     async def tool_used(self, event: ToolUsed) -> Accepted:
         """The use of a tool: kept and queued, or the reason why not."""
         place = await self._place(event)
-        refused = place.refused or gate.of_tool(self._rules, event.tool_name, event.tool_input)
+        refused = place.refused or gate.of_tool(
+            self._rules, event.tool_name, event.tool_input, by_agent=bool(event.agent_id)
+        )
         if refused:
             return Accepted(status="skipped", reason=refused)
         router = (short(event.or_generation_id), short(event.or_session_id))

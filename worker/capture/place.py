@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from worker.capture import gate
 from worker.capture.gate import Rules
 from worker.contract.clean import cleaned
-from worker.contract.project_name import is_marked, project_of
+from worker.contract.project_name import is_left_out, project_of
 from worker.store.capturing import UNKNOWN
 
 
@@ -25,7 +25,7 @@ def place_of(rules: Rules, cwd: str, project: str | None) -> Place:
     """The place of an event. project: as the event itself tells it, None if it does not."""
     found = project_of(cwd, temp_dirs=rules.temp_dirs) if cwd.strip() else None
     names = tuple(name for name in (project, *(found.names if found else ())) if name)
-    refused = gate.of_folder(rules, _forms(cwd), names, marked=is_marked(cwd))
+    refused = gate.of_folder(rules, _forms(cwd), names, marked=is_left_out(cwd, opt_in=rules.opt_in))
     named = project if project not in (None, "", UNKNOWN) else (found.name if found else None)
     parent = found.parents[0] if found and found.parents and named == found.name else None
     return Place(short(cwd, 4096), short(named), short(parent), refused)

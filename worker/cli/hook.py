@@ -20,11 +20,11 @@ from worker.cli.harness.bounds import MOST_CHARS, bounded, cut
 from worker.cli.harness.event import Input, Reply
 from worker.cli.harness.telling import Lost, Worker, note_trouble
 from worker.contract.clean import cleaned
-from worker.contract.exclusion import excluded
+from worker.contract.exclusion import excluded, skipped
 from worker.contract.hook_settings import HookSettings, environment
 from worker.contract.plain_http import Refused, query
 from worker.contract.privacy import NAMES, is_protocol_only
-from worker.contract.project_name import is_marked, project_of
+from worker.contract.project_name import is_left_out, project_of
 from worker.contract.transcript_end import last_said
 
 _USAGE = "usage: claude-mem hook AGENT EVENT  (called by the agent, which `claude-mem install` tells to)"
@@ -124,7 +124,7 @@ class _Event:
         cwd, where = self._said.cwd, self._settings
         if not cwd:
             return True
-        if _is_within(cwd, where.data_dir) or is_marked(cwd):
+        if _is_within(cwd, where.data_dir) or is_left_out(cwd, opt_in=where.opt_in):
             return True
         return bool(where.excluded) and excluded(where.excluded, cwd, home=where.home, names=self._projects())
 
@@ -178,8 +178,10 @@ class _Event:
         return Reply(found.strip() if isinstance(found, str) else "")
 
     def _tool(self) -> None:
-        said = self._said
-        if not said.tool_name or said.tool_name in self._settings.skip_tools or self._is_private():
+        said, where = self._said, self._settings
+        if not said.tool_name or skipped(where.skip_tools, said.tool_name) or self._is_private():
+            return
+        if said.agent_id and where.skip_agents:
             return
         payload = {
             "tool_name": said.tool_name,

@@ -17,9 +17,9 @@ from worker.cli.progress import Progress
 from worker.cli.telling import Known, Link, Told
 from worker.contract.capture import PromptSubmitted, ToolUsed, TurnEnded
 from worker.contract.errors import Invalid, MemError
-from worker.contract.exclusion import excluded
+from worker.contract.exclusion import excluded, skipped
 from worker.contract.hook_settings import HookSettings
-from worker.contract.project_name import project_of
+from worker.contract.project_name import is_left_out, project_of
 from worker.contract.settings import inherited
 from worker.contract.tokens import estimate_tokens
 
@@ -64,10 +64,14 @@ class _Choice:
             return "of another project"
         if cwd and excluded(self.hooks.excluded, cwd, home=self.hooks.home, names=(_project(cwd),)):
             return "of an excluded project"
+        if cwd and is_left_out(cwd, opt_in=self.hooks.opt_in):
+            return "of a folder of which nothing is kept"
         if cwd and Path(cwd).is_relative_to(self.hooks.data_dir):
             return "of the memory's own sessions"
-        if isinstance(event, ToolUsed) and event.tool_name in self.hooks.skip_tools:
+        if isinstance(event, ToolUsed) and skipped(self.hooks.skip_tools, event.tool_name):
             return "of a tool that is skipped"
+        if isinstance(event, ToolUsed) and event.agent_id and self.hooks.skip_agents:
+            return "of a sub-agent"
         return None
 
 

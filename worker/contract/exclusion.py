@@ -29,6 +29,14 @@ def excluded(patterns: Iterable[str], cwd: str, *, home: str, names: Iterable[st
     return False
 
 
+def skipped(patterns: Iterable[str], tool: str) -> bool:
+    """Whether one of the patterns is the name of a tool, or fits it: `*` is anything, `?` one character."""
+    return any(
+        re.fullmatch(_form(pattern), tool) is not None if "*" in pattern or "?" in pattern else pattern == tool
+        for pattern in patterns
+    )
+
+
 def _form(pattern: str) -> str:
     # A run of stars is one, so that no pattern makes the search slow.
     parts = re.split(r"(\*{2,}|\*|\?)", pattern)

@@ -16,14 +16,15 @@ class HookSettings:
     """data_dir: absolute. host, port: where the worker is called. token: what it wants to see.
 
     internal: this is a session of ours, to be left alone. project_dir: the folder in which the agent was started.
-    excluded: patterns of folders. skip_tools: names. show_context: also show the person what the agent is given.
+    excluded: patterns of folders. opt_in: only of chosen folders anything is kept. skip_tools: names or patterns.
+    skip_agents: nothing that sub-agents do is kept. show_context: also show the person what the agent is given.
     semantic_limit: how many records to add to a prompt, 0 for none. timeout_s: for one event.
     broken: why the settings cannot be used, empty if they can; what stands in the other fields is then a guess.
     """
 
     __slots__ = (
-        "broken", "data_dir", "excluded", "home", "host", "internal", "port", "project_dir", "semantic_limit",
-        "show_context", "skip_tools", "timeout_s", "token",
+        "broken", "data_dir", "excluded", "home", "host", "internal", "opt_in", "port", "project_dir", "semantic_limit",
+        "show_context", "skip_agents", "skip_tools", "timeout_s", "token",
     )  # fmt: skip
 
     def __init__(self, environ: Mapping[str, str]) -> None:
@@ -51,6 +52,8 @@ class HookSettings:
         if not (self.token.isascii() and self.token.isprintable()) or " " in self.token:
             self.broken, self.token = "CLAUDE_MEM_API_TOKEN must be of visible ASCII characters, without blanks", ""
         self.excluded = _listed(value("EXCLUDED_PROJECTS", ""))
+        self.opt_in = value("OPT_IN", "false").lower() == "true"
+        self.skip_agents = value("SKIP_SUBAGENTS", "false").lower() == "true"
         self.skip_tools = _listed(_given(environ, stored, "CLAUDE_MEM_SKIP_TOOLS", _SKIP_TOOLS))
         self.show_context = value("CONTEXT_SHOW_TERMINAL_OUTPUT", "true").lower() == "true"
         limit = self._number("SEMANTIC_INJECT_LIMIT", value("SEMANTIC_INJECT_LIMIT", "5"), 0, 100)

@@ -10,6 +10,8 @@ from typing import NamedTuple
 NOWHERE = "unknown-project"
 MARKER = ".claude-mem-off"
 """A file of this name in a folder: nothing that happens in it, or below it, is kept, and nothing is given to it."""
+CHOSEN = ".claude-mem-on"
+"""Where memory is kept only of folders that were chosen: a file of this name chooses a folder and what is below it."""
 TEMP = ("/tmp", "/var/tmp", "/private/tmp", "/private/var/tmp", "/private/var/folders", "/var/folders", "/dev/shm")
 """Folders for temporary things, wherever a system puts them."""
 BELOW = "/*"
@@ -79,14 +81,19 @@ def _real(cwd: str) -> str:
         return ""
 
 
-def is_marked(cwd: str) -> bool:
+def is_marked(cwd: str, marker: str = MARKER) -> bool:
     """Whether somebody put a ``MARKER`` into a folder or into one above it, of a repository or not."""
     if not os.path.isabs(cwd):
         return False
     try:
-        return any(os.path.lexists(os.path.join(folder, MARKER)) for folder in parents_of(cwd))
+        return any(os.path.lexists(os.path.join(folder, marker)) for folder in parents_of(cwd))
     except ValueError:
         return False
+
+
+def is_left_out(cwd: str, *, opt_in: bool) -> bool:
+    """Whether somebody wants nothing kept of a folder. opt_in: also where nobody chose it."""
+    return is_marked(cwd) or (opt_in and not is_marked(cwd, CHOSEN))
 
 
 def _is_in(folder: str, other: str) -> bool:

@@ -62,10 +62,15 @@ SKIP_TOOLS = "ListMcpResourcesTool,SlashCommand,Skill,TodoWrite,AskUserQuestion"
 
 @dataclass(frozen=True, slots=True)
 class Capture:
-    """What of agents is not kept. excluded: patterns of folders; skip_tools: names of tools."""
+    """What of agents is not kept. excluded: patterns of folders; skip_tools: names of tools, or patterns.
+
+    opt_in: nothing but what happens in chosen folders. skip_agents: nothing of sub-agents.
+    """
 
     excluded: tuple[str, ...] = ()
     skip_tools: tuple[str, ...] = tuple(SKIP_TOOLS.split(","))
+    opt_in: bool = False
+    skip_agents: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +181,8 @@ def load(environ: Mapping[str, str] | None = None, *, home: Path | None = None) 
             excluded=_listed(value("EXCLUDED_PROJECTS", "")),
             # An empty list skips nothing, and is not the lack of one.
             skip_tools=_listed(next((str(given) for given in skipped if given is not None), SKIP_TOOLS)),
+            opt_in=_flag("CLAUDE_MEM_OPT_IN", value("OPT_IN", "false")),
+            skip_agents=_flag("CLAUDE_MEM_SKIP_SUBAGENTS", value("SKIP_SUBAGENTS", "false")),
         ),
     )
 

@@ -9,7 +9,7 @@ RULES = Rules(
     "/home/ann/.claude-mem",
     home="/home/ann",
     excluded=("~/off", "**/vendor/**", "tmp-?"),
-    skip_tools=frozenset(("Skill",)),
+    skip_tools=frozenset(("Skill", "mcp__figma__*")),
 )
 
 
@@ -40,6 +40,8 @@ def test_folders(cwd: str, names: tuple[str, ...], marked: bool, reason: str | N
         ("Bash", {"command": "ls session-memory"}, None),
         ("Skill", {}, "tool_excluded"),
         ("skill", {}, None),
+        ("mcp__figma__get_image", {}, "tool_excluded"),
+        ("mcp__figmata__get", {}, None),
         ("memory_search", {}, "tool_excluded"),
         ("mcp__claude-mem__search", {}, "tool_excluded"),
         ("mcp__plugin_claude-mem_mcp-search__get_observations", {}, "tool_excluded"),
@@ -54,3 +56,10 @@ def test_folders(cwd: str, names: tuple[str, ...], marked: bool, reason: str | N
 )
 def test_tools(name: str, given: object, reason: str | None) -> None:
     assert gate.of_tool(RULES, name, given) == reason
+
+
+@pytest.mark.parametrize(
+    ("skip", "by_agent", "reason"), [(True, True, "subagent_context"), (True, False, None), (False, True, None)]
+)
+def test_what_sub_agents_do_is_left_out_on_wish(skip: bool, by_agent: bool, reason: str | None) -> None:
+    assert gate.of_tool(Rules("/m", skip_agents=skip), "Bash", {}, by_agent=by_agent) == reason

@@ -62,6 +62,9 @@ def test_the_defaults_are_those_of_the_table(tmp_path: Path) -> None:
     light = HookSettings({"HOME": str(tmp_path)})
     assert ",".join(light.skip_tools) == DEFAULTS["CLAUDE_MEM_SKIP_TOOLS"]
     assert str(int(light.timeout_s * 1000)) == DEFAULTS["CLAUDE_MEM_HOOK_TIMEOUT_MS"]
+    assert (light.opt_in, light.skip_agents) == (False, False)
+    wished = HookSettings({"HOME": str(tmp_path), "CLAUDE_MEM_OPT_IN": "true", "CLAUDE_MEM_SKIP_SUBAGENTS": "true"})
+    assert (wished.opt_in, wished.skip_agents) == (True, True)
     assert (light.excluded, light.semantic_limit, light.show_context, light.internal) == ((), 0, True, False)
 
 
