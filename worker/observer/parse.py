@@ -1,8 +1,9 @@
 """Pure: a model's answer as drafts. Tolerant and total: any text gives something, in time that grows with its length.
 
-Taken: one code fence around all, entities, CDATA, tags of any case and with attributes, several blocks, both kinds at
-once, fields that hold tags (R170), fields that are not closed. A type that nobody knows becomes the neutral one and the
-raw one stays in the metadata (R168). What is no answer at all is told apart, so that the events go back (R172).
+Taken: thinking aloud before the answer, one code fence around all, entities, CDATA, tags of any case and with
+attributes, several blocks, both kinds at once, fields that hold tags (R170), fields that are not closed. A type that
+nobody knows becomes the neutral one and the raw one stays in the metadata (R168). What is no answer at all is
+told apart, so that the events go back (R172).
 """
 
 import html
@@ -31,6 +32,7 @@ _NAMES = "|".join(
 )
 _TAG = re.compile(rf"<(/?)({_NAMES})(?:\s[^<>]*|/)?>", re.IGNORECASE)
 _FENCE = re.compile(r"^\s*```[\w-]*[ \t]*\n(.*?)\n?```\s*$", re.DOTALL)
+_THOUGHT = re.compile(r"\s*<(think|thinking|reasoning)>", re.IGNORECASE)
 _HELD = re.compile("\ue000(\\d+)\ue001")
 _WRAPPED = re.compile(r"^\[\*\*[^*\n]{1,40}\*\*:\s*(.*?)\]$", re.DOTALL)
 _BULLET = re.compile(r"^\s*(?:[-*•]|\d{1,3}[.)])\s+")
@@ -56,6 +58,7 @@ class _Tag:
 def answer(text: str) -> Answer | None:
     """What an answer holds; None where it is none."""
     text = text[:_MOST_CHARS].replace("\ue000", "").replace("\ue001", "")
+    text = _without_thought(text)
     fenced = _FENCE.match(text)
     held: list[str] = []
     reading = _Reading(_without_cdata(fenced.group(1) if fenced else text, held), held)
@@ -70,6 +73,16 @@ def answer(text: str) -> Answer | None:
     if not drafts and not summaries:
         return Answer(skipped=True) if reading.skips else None
     return Answer(tuple(drafts), summaries[0] if summaries else None)
+
+
+def _without_thought(text: str) -> str:
+    """What a model thought aloud before it answered is no answer, though it may try one out."""
+    while (thought := _THOUGHT.match(text)) is not None:
+        _, end, rest = text[thought.end() :].partition(f"</{thought.group(1)}>")
+        if not end:
+            return text
+        text = rest
+    return text
 
 
 def _without_cdata(text: str, held: list[str]) -> str:

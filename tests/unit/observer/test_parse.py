@@ -200,3 +200,13 @@ def test_any_text_gives_something(text: str) -> None:
 def test_work_grows_with_the_text(piece: str) -> None:
     """Hundreds of thousands of characters; what grew with their square would not end."""
     answer("<observation><narrative>" + piece * (300_000 // len(piece)))
+
+
+def test_what_a_model_thinks_aloud_before_it_answers_is_no_answer() -> None:
+    """As models do that people run themselves; without an end it may be the answer after all."""
+    draft = "<observation><title>a first try</title></observation>"
+    found = answer(f"<think>\nMaybe {draft}?\n</think>\n\n```xml\n{WHOLE}\n```")
+    assert found is not None and [one.title for one in found.observations] == ["Token expiry is checked"]
+    assert answer(f"<thinking>{draft}</thinking>") is None
+    cut_off = answer(f"<think>{draft}")
+    assert cut_off is not None and len(cut_off.observations) == 1
