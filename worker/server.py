@@ -174,6 +174,8 @@ async def _serve(
         try:
             yield
         finally:
+            if services.opened is not None:
+                services.store.hurry()
             opening.cancel()
             await asyncio.wait([opening])
             if services.opened is not None:

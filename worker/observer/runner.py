@@ -98,7 +98,8 @@ class Observer:
             for task in self._working.values():
                 task.cancel()
             await asyncio.gather(*self._working.values(), return_exceptions=True)
-            await self._store.write(pending.release)
+            with contextlib.suppress(MemError):  # a start gives it back too
+                await self._store.write(pending.release)
             if self._provider is not None:
                 await self._provider.close()
 

@@ -38,6 +38,7 @@ _READ_S = 20.0
 """A question that takes longer is given up, before its client gives up at 30 s; it would hold up all the others."""
 _LARGE_LOG_BYTES = 16 * 2**20
 _TRIM_BUSY_MS = 500
+_STEP_S = 0.25
 CLOSING_BUSY_MS = 2_000
 """Whoever ends a worker waits for it, and another program may hold the file for minutes."""
 _LOOK_EVERY = 20_000
@@ -89,6 +90,8 @@ class Database:
         self._readers: list[sqlite3.Connection] = []
         self._memo = Memo()
         self._closing = False
+        self._patience_s = _OPENING_BUSY_MS / 1000
+        self._hurry_until = float("inf")
         self._file = _identity(path)
 
     @property
@@ -98,7 +101,11 @@ class Database:
 
     def be_patient(self) -> None:
         """From now on a write waits long for its lock; while opening it does not."""
-        self._writer.execute(f"PRAGMA busy_timeout = {_WRITE_BUSY_MS}")
+        self._patience_s = _WRITE_BUSY_MS / 1000
+
+    def hurry(self) -> None:
+        """From now on no write waits for its lock but for a moment, also none that waits already: we are ending."""
+        self._hurry_until = time.monotonic() + CLOSING_BUSY_MS / 1000
 
     async def write(self, work: Callable[[sqlite3.Connection], T], *, busy_ms: int | None = None) -> T:
         """The result of ``work`` in one transaction. Errors: ``Busy`` when the lock cannot be had; those of work.
@@ -116,8 +123,10 @@ class Database:
         """The same as ``write`` for code that already runs on a thread and while nobody else writes."""
         if self.is_replaced:
             raise Unavailable(f"{self.path} was moved or replaced while it was open; nothing was written to it")
-        with told(self.path), self._waiting(busy_ms), _transaction(self._writer, "IMMEDIATE"):
-            return work(self._writer)
+        with told(self.path):
+            self._take_lock(self._patience_s if busy_ms is None else busy_ms / 1000)
+            with _transaction(self._writer):
+                return work(self._writer)
 
     def read_now(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """The same as ``read`` for code that already runs on a thread; each thread has a connection of its own."""
@@ -131,7 +140,8 @@ class Database:
                 self._readers.append(connection)
             until = time.monotonic() + _READ_S
             connection.set_progress_handler(lambda: self._closing or time.monotonic() > until, _LOOK_EVERY)
-            with _transaction(connection, "DEFERRED"):
+            connection.execute("BEGIN DEFERRED")
+            with _transaction(connection):
                 return work(connection)
 
     def trim(self) -> None:
@@ -143,7 +153,8 @@ class Database:
         if not log.exists() or log.stat().st_size < _LARGE_LOG_BYTES:
             return
         # Busy all the time: another try in a second.
-        with self._waiting(_TRIM_BUSY_MS), contextlib.suppress(sqlite3.OperationalError):
+        with contextlib.suppress(sqlite3.OperationalError):
+            self._wait_at_most(_TRIM_BUSY_MS / 1000)
             self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     async def trim_soon(self) -> None:
@@ -157,22 +168,27 @@ class Database:
         self._writing.shutdown(wait=True)
         for connection in self._readers:
             connection.close()
-        with contextlib.suppress(sqlite3.Error), self._waiting(CLOSING_BUSY_MS):
+        with contextlib.suppress(sqlite3.Error):
+            self._wait_at_most(CLOSING_BUSY_MS / 1000)
             self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         self._writer.close()
 
-    @contextlib.contextmanager
-    def _waiting(self, busy_ms: int | None) -> Iterator[None]:
-        """Meanwhile the writer waits this long for a lock; as long as usual for None."""
-        if busy_ms is None:
-            yield
-            return
-        usual = self._writer.execute("PRAGMA busy_timeout").fetchone()[0]
-        self._writer.execute(f"PRAGMA busy_timeout = {busy_ms}")
-        try:
-            yield
-        finally:
-            self._writer.execute(f"PRAGMA busy_timeout = {usual}")
+    def _take_lock(self, patience_s: float) -> None:
+        """Begin a write. In steps, so that whoever is to end meanwhile is heard. Errors: SQLite's, when it is busy."""
+        until = time.monotonic() + patience_s
+        while True:
+            left_s = min(until, self._hurry_until) - time.monotonic()
+            self._wait_at_most(min(max(left_s, 0.0), _STEP_S))
+            try:
+                self._writer.execute("BEGIN IMMEDIATE")
+            except sqlite3.OperationalError as error:
+                if left_s <= _STEP_S or not _name(error).startswith("SQLITE_BUSY"):
+                    raise
+            else:
+                return
+
+    def _wait_at_most(self, patience_s: float) -> None:
+        self._writer.execute(f"PRAGMA busy_timeout = {round(patience_s * 1000)}")
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
@@ -246,8 +262,8 @@ def has_fulltext(connection: sqlite3.Connection) -> bool:
 
 
 @contextlib.contextmanager
-def _transaction(connection: sqlite3.Connection, kind: str) -> Iterator[None]:
-    connection.execute(f"BEGIN {kind}")
+def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """The end of one that was begun."""
     try:
         yield
         connection.execute("COMMIT")

@@ -122,6 +122,10 @@ class Store:
         if wrong:
             _log.warning("%d records had changed behind the index; they are indexed anew", len(wrong))
 
+    def hurry(self) -> None:
+        """From now on no write waits long for a lock, also none that waits already: we are ending."""
+        self._database.hurry()
+
     async def close(self) -> None:
         """Finish and close the file."""
         await asyncio.to_thread(self._database.close)
