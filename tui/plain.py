@@ -14,10 +14,10 @@ from typing import TextIO
 
 from tui.cells import lines as told
 from tui.cells.clean import safe
-from tui.cells.look import Look
+from tui.cells.look import Look, full
 from tui.deeds import telling
 from tui.gateway.front import Gateway
-from tui.state import facts
+from tui.state import facts, spans
 from tui.state.basket import Marked, ids
 from tui.state.model import Link, View, ViewState
 from tui.state.needs import NeedList, need_track
@@ -113,7 +113,7 @@ class Plain:
             await self._consult(int(question["number"]), question["text"])
             return True
         if match is None or line.startswith("/"):
-            self._store.tell(facts.Typed(line.removeprefix("/").strip(), final=True))
+            self._store.tell(self._typed(line.removeprefix("/").strip()))
             await self._search()
             return True
         name, number = match["name"] or "o", match["number"]
@@ -150,6 +150,9 @@ class Plain:
                 self._say(told.HELP)
             case _:
                 self._say([f"{name} means nothing here; h tells what does. To search for it, type /{name}."])
+
+    def _typed(self, text: str) -> facts.Typed:
+        return facts.Typed(text, final=True, as_of_ms=spans.as_of(text, self._look.now_ms(), self._look.zone))
 
     async def _consult(self, number: int | None, question: str) -> None:
         """The corpora; one of them; what it answers."""
@@ -189,6 +192,8 @@ class Plain:
             return
         self._next = 0
         self._shown = ()
+        if self._state.ask.as_of_ms is not None:
+            self._say([f"AS OF {full(self._look, self._state.ask.as_of_ms)}: nothing later is shown or counted."])
         self._say(told.headline(self._state, self._look))
         if self._state.rows.total:
             await self._more()

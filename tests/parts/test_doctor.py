@@ -27,10 +27,26 @@ from worker.contract.settings import Chroma, Settings
 from worker.contract.upkeep import Check
 
 EVERY = [
-    "installed", "settings", "folder", "file system", "disk", "permissions", "access", "port", "running", "version",
+    "installed", "settings", "folder", "file system", "disk", "permissions", "keymap", "access", "port", "running", "version",
     "reachable", "stream", "observer", "database", "index", "fulltext", "meaning",
     "agent", "hooks", "spool", "hook times",
 ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("content", "state", "said"),
+    [
+        (None, "ok", "the usual keys"),
+        (b'set = "vim"\ngo_back = ["x"]\n', "ok", "asks for 2 changes"),
+        (b"go_back = [", "warn", "is no TOML"),
+        (b"\xff\xfe", "warn", "is no TOML"),
+    ],
+)
+def test_a_keymap_that_cannot_be_read_is_told(tmp_path: Path, content: bytes | None, state: str, said: str) -> None:
+    if content is not None:
+        (tmp_path / "keymap.toml").write_bytes(content)
+    found = machine.keymap(Case(Settings(tmp_path, "127.0.0.1", 1), tmp_path / "agent.json"))
+    assert (found.state, said in found.message, bool(found.advice)) == (state, True, state == "warn")
 
 
 @pytest.fixture

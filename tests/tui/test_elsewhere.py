@@ -189,3 +189,11 @@ def test_somebody_else_on_the_port_and_a_memory_in_the_file(tmp_path: Path) -> N
             terminal.send("q")
             assert terminal.process.wait(10) == 0
         other.shutdown()
+
+
+async def test_a_worker_elsewhere_has_no_demo_to_offer() -> None:
+    async with Stage([], settings=replace(SETTINGS, remote=True)) as stage:
+        assert stage.state.remote
+        assert "No memory yet" in stage.text
+        assert "demo" not in stage.text
+        assert "looks again" in stage.text

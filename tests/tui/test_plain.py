@@ -104,6 +104,14 @@ def test_read_only_asks_no_corpus(tmp_path: Path) -> None:
     assert not any(path.endswith("/query") for path, _ in memory.asked)
 
 
+def test_the_past_is_said_to_be_past(tmp_path: Path) -> None:
+    said = _said(tmp_path, Memory(farm(), str(tmp_path)), "at:2026-11-23T12:04", "session")
+    assert [line for line in said if line.startswith("AS OF ")] == [
+        line for line in said if "2026" in line and "nothing later is shown or counted" in line
+    ]
+    assert sum(line.startswith("AS OF ") for line in said) == 1
+
+
 def test_nobody_to_ask(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "tui", "--plain", "--url", f"127.0.0.1:{free_port()}"], cwd=ROOT,

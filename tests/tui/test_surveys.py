@@ -372,3 +372,14 @@ async def _press(stage: Stage, *keys: str) -> None:
     for key in keys:
         await stage.press(key)
         await stage.settled()
+
+
+@pytest.mark.parametrize("key", ["S", "p", "exclamation_mark"])
+async def test_what_shows_now_says_so_while_the_list_is_as_of_the_past(key: str) -> None:
+    async with Stage(size=(120, 36)) as stage:
+        stage.memory.surveyed.plan = plan("farm-api")
+        await stage.press("slash", *"at:2026-11-23T12:04", "enter")
+        await stage.settled()
+        assert "AS OF" in stage.text
+        await _open(stage, key)
+        assert "This shows how things are now, though the list is as of" in stage.text

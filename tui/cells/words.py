@@ -3,6 +3,7 @@
 from tui.cells.clean import one_line
 from tui.cells.glyphs import Glyphs
 from tui.cells.marks import grouped
+from tui.keymap.action import written
 from tui.state import scopes
 from tui.state.model import Link, View, ViewState
 from worker.contract.records import RecordKind
@@ -141,10 +142,15 @@ def as_of(state: ViewState, moment: str) -> str:
     return f"AS OF {moment}: nothing later is shown or counted. {key_of(state, 'as_of', 'a')} returns to now."
 
 
+def shows_now(moment: str) -> str:
+    """That this is not of the past that the list is looked at from."""
+    return f"This shows how things are now, though the list is as of {moment}."
+
+
 def key_of(state: ViewState, action: str, usual: str) -> str:
     """The key of an action in force; ``usual`` where nobody chose another."""
     own = state.keys.get(action)
-    return own[0] if own else usual
+    return written(own[0]) if own else usual
 
 
 def _sentence(text: str) -> str:
@@ -203,7 +209,11 @@ def _before(state: ViewState, glyphs: Glyphs, tab: str) -> Note:
 
 def _first_run(state: ViewState, tab: str) -> Note:
     if state.demo:
-        return [("strong", "The demo memory is still being written"), ("text", ""), ("key", f"{tab}r  looks again")]
+        return [
+            ("strong", "The demo memory is still being written"),
+            ("text", ""),
+            ("key", f"{tab}{key_of(state, 'refresh', 'r')}  looks again"),
+        ]
     return [
         ("strong", "No memory yet"),
         ("path", one_line(state.place)),
@@ -211,6 +221,11 @@ def _first_run(state: ViewState, tab: str) -> Note:
         ("text", "claude-mem remembers what your coding agents learn while they work,"),
         ("text", "and gives it back to them, and to you, when it matters again."),
         ("text", ""),
-        ("key", f"{tab}M  opens a demo memory to look around in"),
+        # A demo is made by a worker on this machine: elsewhere there is none to be had.
+        *(
+            []
+            if state.remote
+            else [("key", f"{tab}{key_of(state, 'demo', 'M')}  opens a demo memory to look around in")]
+        ),
         ("key", f"{tab}{key_of(state, 'refresh', 'r')}  looks again, once an agent has worked"),
     ]

@@ -26,6 +26,8 @@ SETS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "tmux-safe": {
         "page_down": ("J",),
         "page_up": ("K",),
+        "page_of_settings": ("ctrl+n",),
+        "page_before": ("ctrl+p",),
         "guide": ("question_mark",),
         "clear": ("ctrl+g", "escape"),
         "undo": ("backspace", "escape"),

@@ -67,6 +67,8 @@ def footer(place: str, state: ViewState) -> list[tuple[str, str]]:
 def _of_list(place: str, state: ViewState) -> list[tuple[str, str]]:
     if state.link in (Link.FAILED, Link.LOST) or state.failed:
         return _pairs(("refresh", "try again"), ("guide", "keys"), ("quit", "quit"))
+    if state.empty_memory and state.remote:
+        return _pairs(("refresh", "look again"), ("guide", "keys"), ("quit", "quit"))
     if state.empty_memory and not state.demo:
         return _pairs(("demo", "demo memory"), ("refresh", "look again"), ("guide", "keys"), ("quit", "quit"))
     if state.basket.span_from is not None:

@@ -8,7 +8,7 @@ ACTIONS = (
     Action("change_setting", ("enter",), (SETTINGS_BOX,), "change", "in the settings: change it; then keep the value"),
     Action("next_setting", ("down",), (SETTINGS_BOX,), "down", "the next setting"),
     Action("last_setting", ("up",), (SETTINGS_BOX,), "up", "the one before"),
-    Action("page_of_settings", ("pagedown", "ctrl+n"), (SETTINGS_BOX,), "page", "a screenful of settings on"),
-    Action("page_before", ("pageup", "ctrl+p"), (SETTINGS_BOX,), "page back", "a screenful of settings back"),
+    Action("page_of_settings", ("pagedown",), (SETTINGS_BOX,), "page", "a screenful of settings on"),
+    Action("page_before", ("pageup",), (SETTINGS_BOX,), "page back", "a screenful of settings back"),
     Action("leave_settings", ("escape", "tab"), (SETTINGS_BOX,), "close", "in the settings: leave it; close them"),
 )  # fmt: skip

@@ -10,7 +10,7 @@ from tui.widgets.paint import Line, components
 
 
 class Banner(Line):
-    """The worker is away, a search failed, or it is the past that is looked at."""
+    """The worker is away, a search failed, or it is the past that is looked at. past: what is below is of it too."""
 
     PREFIX = "banner"
     COMPONENT_CLASSES: ClassVar[set[str]] = components("banner", "past")
@@ -26,8 +26,10 @@ class Banner(Line):
         """Show this state's trouble."""
         self._text, self._role = words.banner(state, typing=typing), "text"
         trouble = state.failed or state.link in (Link.FAILED, Link.LOST)
-        if self._past and not trouble and state.ask.as_of_ms is not None:
-            self._text, self._role = words.as_of(state, full(self._look, state.ask.as_of_ms)), "past"
+        if not trouble and state.ask.as_of_ms is not None:
+            moment = full(self._look, state.ask.as_of_ms)
+            self._text = words.as_of(state, moment) if self._past else words.shows_now(moment)
+            self._role = "past"
         self.display = bool(self._text)
         self._update()
 

@@ -23,7 +23,7 @@ from worker.contract.upkeep import Check
 
 _LOOKS: tuple[Look, ...] = (
     machine.installed, memory.settings, machine.folder, machine.file_system, machine.disk, machine.permissions,
-    service.access, service.port, service.running, service.version, service.reachable, service.stream,
+    machine.keymap, service.access, service.port, service.running, service.version, service.reachable, service.stream,
     service.observing,
     memory.database, memory.index, memory.fulltext, memory.meaning, agent.entry, hooks.called, hooks.spooled,
     hooks.timed,

@@ -5,6 +5,7 @@ import os
 import platform
 import shutil
 import stat
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -27,6 +28,8 @@ _ELSEWHERE = (
     "vboxsf",
     "fuse.sshfs",
 )
+_KEYMAP = "keymap.toml"
+_MOST_BYTES = 65_536
 _SECRET = ("claude-mem.db", "claude-mem.db-wal", "claude-mem.db-shm", "settings.json", ".env")
 
 
@@ -80,6 +83,22 @@ def permissions(case: Case) -> Finding:
     names = ", ".join(file.name for file in open_files[:5]) + (", ..." if len(open_files) > 5 else "")
     state = FAIL if any(file.name in _SECRET for file in open_files) else WARN
     return Finding("permissions", state, f"others may read {names}", f"`chmod -R go= {where}`")
+
+
+def keymap(case: Case) -> Finding:
+    """Whether the terminal app can read a person's own keys. Which of them it knows, it tells itself."""
+    file = case.settings.data_dir / _KEYMAP
+    advice = f"mend {file}, or take it away: until then the usual keys are in force"
+    try:
+        with file.open("rb") as opened:
+            wanted = tomllib.loads(opened.read(_MOST_BYTES).decode("utf-8"))
+    except (FileNotFoundError, NotADirectoryError):
+        return Finding("keymap", OK, "the usual keys")
+    except OSError as error:
+        return Finding("keymap", WARN, f"{_KEYMAP} cannot be read ({error.strerror or error})", advice)
+    except (UnicodeError, tomllib.TOMLDecodeError, RecursionError) as error:
+        return Finding("keymap", WARN, f"{_KEYMAP} is no TOML: {error}", advice)
+    return Finding("keymap", OK, f"{_KEYMAP} asks for {len(wanted)} change{'' if len(wanted) == 1 else 's'}")
 
 
 def _files(where: Path) -> Iterator[Path]:
