@@ -91,11 +91,14 @@ async def test_the_list_keeps_to_its_budget(worker: FakeWorker) -> None:
 
 
 def test_the_parameters_agree_with_the_contract() -> None:
-    """R198: no field of a query is out of an agent's reach, but those that only a person needs."""
+    """R198: no field of a query is out of an agent's reach, but those that only a person needs.
+
+    A session can be named in the query itself: `session:S14`.
+    """
     spelled = {"text": "query", "kinds": "type", "types": "obs_type", "platform_source": "platformSource"}
     spelled |= {"since_epoch_ms": "dateStart", "until_epoch_ms": "dateEnd", "order": "orderBy"}
     search, timeline, observations = (set(tool.params) for tool in TOOLS[1:4])
-    assert {spelled.get(name, name) for name in SearchQuery.__struct_fields__} - search == {"typing"}
+    assert {spelled.get(name, name) for name in SearchQuery.__struct_fields__} - search == {"typing", "session"}
     assert search - {spelled.get(name, name) for name in SearchQuery.__struct_fields__} == {"format"}
     assert {spelled.get(name, name) for name in TimelineQuery.__struct_fields__} == timeline
     assert {spelled.get(name, name) for name in BatchQuery.__struct_fields__} - observations == {
