@@ -16,6 +16,34 @@ from worker.contract.settings import Settings
 from worker.contract.settings_file import defaults
 
 
+VALUES: dict[str, object] = {
+    "CLAUDE_MEM_CONTEXT_OBSERVATIONS": "80",
+    "CLAUDE_MEM_CONTEXT_SHOW_READ_TOKENS": "false",
+    "CLAUDE_MEM_CONTEXT_SHOW_WORK_TOKENS": "false",
+    "CLAUDE_MEM_CONTEXT_OBSERVATION_TYPES": "",
+    "CLAUDE_MEM_CONTEXT_FULL_FIELD": "narrative",
+    "CLAUDE_MEM_CONTEXT_BUDGET": "3000",
+    "CLAUDE_MEM_SEMANTIC_INJECT": "false",
+    "CLAUDE_MEM_MODEL": "claude-haiku-4-5-20251001",
+    "CLAUDE_MEM_PROVIDER": "gemini",
+    "CLAUDE_MEM_GEMINI_API_KEY": "****9f3c",
+    "CLAUDE_MEM_SKIP_TOOLS": "ListMcpResourcesTool,SlashCommand,Skill,TodoWrite,AskUserQuestion",
+    "CLAUDE_MEM_TIER_ROUTING_ENABLED": "true",
+    "CLAUDE_MEM_EMBEDDING_MODEL": "e5",
+    "CLAUDE_MEM_RECENCY_DAYS": "30",
+    "CLAUDE_MEM_CHROMA_API_KEY": "",
+    "CLAUDE_MEM_WORKER_PORT": "37777",
+    "CLAUDE_MEM_WORKER_HOST": "127.0.0.1",
+    "CLAUDE_MEM_API_TOKEN": "****c0de",
+    "CLAUDE_MEM_LOG_LEVEL": "DEBUG",
+    "CLAUDE_MEM_HOOK_TIMEOUT_MS": "2000",
+    "CLAUDE_MEM_TELEGRAM_ENABLED": "true",
+    "CLAUDE_MEM_QUEUE_ENGINE": "sqlite",
+    "身份\x1b[2J验证[bold]": {"a": "🚀"},
+}
+"""As a worker tells them, some of each group."""
+
+
 def real(settings: Settings) -> Gateway:
     """Of a worker that runs already."""
     return Gateway(settings, ensure=lambda settings: None)
@@ -120,17 +148,12 @@ def test_every_setting_is_in_a_group_and_found_by_its_words(tmp_path: Path) -> N
 
 @pytest.mark.parametrize("size", SIZES)
 async def test_snapshots(size: tuple[int, int]) -> None:
-    values: dict[str, object] = {
-        **defaults(Path("/memory")), "CLAUDE_MEM_WORKER_PORT": "37777", "CLAUDE_MEM_CONTEXT_OBSERVATIONS": "80",
-        "CLAUDE_MEM_GEMINI_API_KEY": "****9f3c", "CLAUDE_MEM_CLOUD_SYNC_DEVICE_NAME": "farm",
-        "身份\x1b[2J验证[bold]": {"a": "🚀"},
-    }  # fmt: skip
     async with Stage(size=size) as stage:
         await stage.press("E")
         await stage.settled()
         screen = stage.app.screen
         assert isinstance(screen, SettingsScreen)
-        screen.offer(values)
+        screen.offer(VALUES)
         await check("settings", stage)
         await stage.press("down", "down", "enter")
         screen.refuse("CLAUDE_MEM_CONTEXT_SHOW_READ_TOKENS must be one of true, false")
