@@ -308,6 +308,19 @@ async def test_prime_and_query(edge: Edge, claude: FakeClaude) -> None:
         assert call["environ"]["CLAUDE_MEM_INTERNAL"] == "1"
 
 
+async def test_what_is_private_is_neither_asked_nor_kept(edge: Edge, claude: FakeClaude) -> None:
+    """Of a question, a description and the words that were searched for."""
+    canary = "zqCanary7Bird"
+    hidden = f"<private>{canary}</private> password={canary}9"
+    await made(edge, project="shop", description=f"Login {hidden}")
+    await edge.post("/api/corpus/auth/prime", {})
+    await edge.post("/api/corpus/auth/query", {"question": f"What skew? {hidden}"})
+    assert "What skew?" in claude.calls[-1]["told"] and canary not in json.dumps(claude.calls)
+    assert file_of(edge, "auth")["description"] == "Login  password=****"
+    blank = await edge.problem("POST", "/api/corpus/auth/query", json={"question": f"<private>{canary}"})
+    assert blank == (422, "invalid", "question")
+
+
 async def test_a_question_before_priming_is_a_conflict_and_spends_nothing(edge: Edge, claude: FakeClaude) -> None:
     await made(edge)
     assert await edge.problem("POST", "/api/corpus/auth/query", json={"question": "why?"}) == (409, "conflict", None)

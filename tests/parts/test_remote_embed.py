@@ -93,6 +93,11 @@ def test_texts_become_vectors_in_their_order(server: Server, client: RemoteEmbed
     assert body == {"model": "tiny", "input": ["abc", "\ufffdz"], "encoding_format": "float"}
 
 
+def test_what_is_private_is_not_sent(server: Server, client: RemoteEmbedder) -> None:
+    client.embed(["how <private>zqCanary</private> is password=zqCanary9 kept?", "<private>zqCanary"], "query")
+    assert server.asked[0][2]["input"] == ["how  is password=**** kept?"]
+
+
 def test_the_dimension_is_asked_for_once(server: Server, client: RemoteEmbedder) -> None:
     assert [client.dimension, client.dimension, client.embed(["", ""], "query").shape] == [3, 3, (2, 3)]
     assert len(server.asked) == 1

@@ -12,6 +12,7 @@ import httpx
 import msgspec
 import numpy as np
 
+from worker.contract.clean import cleaned
 from worker.contract.errors import Invalid, Unavailable
 from worker.contract.settings import Embedding, is_loopback
 from worker.projection.embed import Kind, Matrix
@@ -186,8 +187,11 @@ def _address(url: str) -> httpx.URL:
 
 
 def _cut(text: str) -> str:
-    """At most ``MAX_TOKENS`` of a text by a careful guess: three letters of ASCII a token, else each its own."""
-    begun = excerpt(text, MAX_TOKENS * 3)
+    """At most ``MAX_TOKENS`` of a text by a careful guess: three letters of ASCII a token, else each its own.
+
+    Cleaned: what is asked for may hold what is private, and so may records of the original's.
+    """
+    begun = cleaned(excerpt(text, MAX_TOKENS * 3))
     spent = 0.0
     for at, char in enumerate(begun):
         spent += 1 / 3 if char < "\x80" else 1

@@ -12,6 +12,7 @@ from worker.api.endpoint import Endpoint
 from worker.api.params import Choice
 from worker.api.services import Services
 from worker.contract import calls, settings
+from worker.contract.clean import cleaned
 from worker.contract.corpus import (
     MOST_LIMIT,
     CorpusAnswer,
@@ -81,11 +82,12 @@ def routes(services: Services) -> list[Endpoint]:
         return respond(await desk.prime(_name(request), anew=True))
 
     async def query(request: Request) -> Response:
-        question = (await body(request, CorpusQuestion)).question.strip()
+        given = (await body(request, CorpusQuestion)).question.strip()
+        if len(given) > _LONGEST_QUESTION_CHARS:
+            raise Invalid(f"question must be at most {_LONGEST_QUESTION_CHARS:,} characters", field="question")
+        question = cleaned(given).strip()
         if not question:
             raise Invalid("question must not be blank", field="question")
-        if len(question) > _LONGEST_QUESTION_CHARS:
-            raise Invalid(f"question must be at most {_LONGEST_QUESTION_CHARS:,} characters", field="question")
         answer = await desk.ask(_name(request), question)
         keys = [RecordKey(RecordKind.OBSERVATION, record_id) for record_id in answer.cited]
         recalling.listed(services, request, keys)
@@ -189,7 +191,7 @@ def _text(given: str | None, name: str) -> str | None:
     found = (given or "").encode("utf-8", "replace").decode().strip()
     if len(found) > _LONGEST_CHARS:
         raise Invalid(f"{name} must be at most {_LONGEST_CHARS:,} characters", field=name)
-    return found or None
+    return cleaned(found).strip() or None
 
 
 def _date(order: CorpusOrder, *names: str) -> str | None:
