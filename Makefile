@@ -1,7 +1,7 @@
 PY := .venv/bin/python
 STAMP := .venv/.installed
 
-.PHONY: tui test lint check fix bench bench-meaning bench-tui bench-capture soak quality snapshots
+.PHONY: tui test lint check fix bench bench-meaning bench-tui bench-capture soak quality snapshots pictures
 
 tui: $(STAMP)
 	.venv/bin/claude-mem tui
@@ -41,6 +41,10 @@ quality: $(STAMP)
 
 snapshots: $(STAMP)
 	UPDATE_SNAPSHOTS=1 $(PY) -m pytest tests/tui
+
+# The README's pictures, made by the app on the demo memory.
+pictures: $(STAMP)
+	$(PY) -m tests.tui.pictures
 
 $(STAMP): pyproject.toml
 	test -x $(PY) || python3 -m venv .venv

@@ -95,6 +95,7 @@ class Stage:
         guarded: bool = False,
         keys: Chosen | None = None,
         open_gateway: Callable[[Settings], Gateway] | None = None,
+        look: Look | None = None,
     ) -> None:
         self.memory = Memory(list(farm() if records is None else records))
         self.demo_memory = Memory(list(demo_records))
@@ -107,8 +108,8 @@ class Stage:
         self._home = tempfile.TemporaryDirectory()
         self.home = Path(self._home.name)
         self.app = MemoryApp(
-            settings, Look(glyphs, lambda: NOW_MS, dt.UTC), project=project, open_gateway=open_gateway or self._open,
-            kept=kept, guarded=guarded, keys=keys,
+            settings, look or Look(glyphs, lambda: NOW_MS, dt.UTC), project=project,
+            open_gateway=open_gateway or self._open, kept=kept, guarded=guarded, keys=keys,
             environ={"HOME": self._home.name, "TERM": "linux"},
         )  # fmt: skip
 

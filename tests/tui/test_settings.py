@@ -15,7 +15,6 @@ from tui.state.adjusting import Setting, changed, listed, matching
 from worker.contract.settings import Settings
 from worker.contract.settings_file import defaults
 
-
 VALUES: dict[str, object] = {
     "CLAUDE_MEM_CONTEXT_OBSERVATIONS": "80",
     "CLAUDE_MEM_CONTEXT_SHOW_READ_TOKENS": "false",
