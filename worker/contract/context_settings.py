@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from worker.contract.errors import Invalid
 
 NARRATIVE, FACTS = "narrative", "facts"
+MEASURED_MODELS = ("minilm", "chroma-default")
+"""Embedding models of which is known how near is near enough for a prompt."""
 LEAST_BUDGET, MOST_BUDGET = 200, 100_000
 
 
@@ -20,7 +22,7 @@ class ContextSettings:
     last_summary: what summaries say beside their request. last_message: what the agent said last in the last session.
     welcome: a note where there is nothing yet.
     semantic: whether prompts are answered with what fits them, at most ``semantic_limit`` records and
-    ``semantic_budget`` tokens.
+    ``semantic_budget`` tokens; ``embedding_model`` says how near they are.
     """
 
     observations: int = 50
@@ -40,6 +42,7 @@ class ContextSettings:
     semantic: bool = False
     semantic_limit: int = 5
     semantic_budget: int = 1_000
+    embedding_model: str = MEASURED_MODELS[0]
 
     @property
     def tells_costs(self) -> bool:
@@ -87,5 +90,6 @@ def read(value: Callable[[str, str], str]) -> ContextSettings:
         welcome=flag("WELCOME_HINT_ENABLED", True),
         semantic=flag("SEMANTIC_INJECT", False),
         semantic_limit=number("SEMANTIC_INJECT_LIMIT", 5, 1, 20),
+        embedding_model=value("EMBEDDING_MODEL", MEASURED_MODELS[0]),
         semantic_budget=number("SEMANTIC_INJECT_BUDGET", 1_000, LEAST_BUDGET, MOST_BUDGET),
     )

@@ -23,6 +23,7 @@ _NEAR = 0.48
 """Cosine below which nothing is given unasked. With the default model: of questions about something else altogether one
 in twenty comes so near to its nearest record, of questions with an answer in the memory four in five do to it."""
 _SHARED_WORDS = 0.5
+_SHARED_BESIDE_MEANING = 0.25
 _FEWEST_WORDS = 2
 """Where meaning has no say: this share of the prompt's telling words, and at least so many, stand in the record."""
 _WORD = re.compile(r"\w{4,}")
@@ -41,15 +42,21 @@ def as_words(prompt: str) -> str:
     return _SYNTAX.sub(" ", prompt).strip()
 
 
-def is_near(hit: Hit, record: Observation, prompt: str) -> bool:
-    """Whether a record is near enough to a prompt to be given unasked: nothing is better than noise."""
+def is_near(hit: Hit, record: Observation, prompt: str, *, measured: bool = True) -> bool:
+    """Whether a record is near enough to a prompt to be given unasked: nothing is better than noise.
+
+    measured: the cosines are of the default model. Of others nobody knows here which is near, so words have a say.
+    """
     if hit.cosine is not None and hit.cosine < _NEAR:
         return False
     said = " ".join((record.title or "", record.narrative or record.text or "", *items(record.facts))).lower()
     if _is_dense(prompt):
         share = _DENSE_SHARE_OF_WORDS if hit.cosine is None else _DENSE_SHARE
         return _agree(_pairs(prompt.lower()), said, share)
-    return hit.cosine is not None or _agree(set(_WORD.findall(prompt.lower())), said, _SHARED_WORDS)
+    if hit.cosine is not None and measured:
+        return True
+    share = _SHARED_WORDS if hit.cosine is None else _SHARED_BESIDE_MEANING
+    return _agree(set(_WORD.findall(prompt.lower())), said, share)
 
 
 def _agree(wanted: Collection[str], said: str, share: float) -> bool:
@@ -66,10 +73,20 @@ def _pairs(text: str) -> set[str]:
 
 
 def chosen(
-    found: Iterable[tuple[Hit, Observation]], prompt: str, *, known: Collection[int], most: int
+    found: Iterable[tuple[Hit, Observation]],
+    prompt: str,
+    *,
+    known: Collection[int],
+    most: int,
+    measured: bool = True,
 ) -> list[Observation]:
-    """What is near enough and not known yet, best first. known: ids of what the session was given."""
-    near = [record for hit, record in found if record.id not in known and is_near(hit, record, prompt)]
+    """What is near enough and not known yet, best first.
+
+    known: ids of what the session was given. measured: as in ``is_near``.
+    """
+    near = [
+        record for hit, record in found if record.id not in known and is_near(hit, record, prompt, measured=measured)
+    ]
     return near[:most]
 
 

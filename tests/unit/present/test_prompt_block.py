@@ -34,6 +34,21 @@ def test_what_is_near_enough(said: str, prompt: str, cosine: float | None, near:
     assert prompt_block.is_near(make_hit(cosine=cosine), make_observation(title=said), prompt) is near
 
 
+@pytest.mark.parametrize(
+    ("prompt", "near"),
+    [
+        ("why was an expired token accepted?", True),
+        ("is a token refused once its moment is over?", False),
+        ("write me a poem about the sea and its colours", False),
+    ],
+)
+def test_how_near_another_model_is_nobody_knows(prompt: str, near: bool) -> None:
+    hit, record = make_hit(cosine=0.85), make_observation(title=TOKEN)
+    assert prompt_block.is_near(hit, record, prompt, measured=False) is near
+    assert prompt_block.is_near(hit, record, prompt)
+    assert bool(prompt_block.chosen([(hit, record)], prompt, known=(), most=3, measured=False)) is near
+
+
 @pytest.mark.parametrize("prompt", ["", "？？", "\ud800", "ーー", "の" * 40, "가나다", "x" * 40 + "中"])
 def test_no_prompt_breaks_it(prompt: str) -> None:
     for cosine in (None, 0.9):

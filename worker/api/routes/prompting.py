@@ -9,6 +9,7 @@ from worker.api.codec import body, respond
 from worker.api.endpoint import Endpoint
 from worker.api.services import Services
 from worker.contract import calls
+from worker.contract.context_settings import MEASURED_MODELS
 from worker.contract.records import RecordKind, key_of
 from worker.contract.search import MOST_CHARS, SearchQuery
 from worker.present import prompt_block
@@ -89,7 +90,8 @@ async def _remembered(services: Services, request: Request, asked: Prompted) -> 
     rows = await services.engine.search_rows(query)
     by_id = {record.id: record for record in rows.observations}
     found = ((hit, by_id[hit.id]) for hit in rows.hits if hit.id in by_id)
-    near = prompt_block.chosen(found, asked.q, known=known, most=most)
+    measured = settings.embedding_model in MEASURED_MODELS
+    near = prompt_block.chosen(found, asked.q, known=known, most=most, measured=measured)
     text, records = prompt_block.block(near, settings.semantic_budget, services.zone)
     if not records:
         return Remembered()
