@@ -139,6 +139,7 @@ class MemoryApp(App[None]):
             known = self._wanted_theme in self.available_themes
             # Without its watchers, which would have all sheets read a second time.
             self.set_reactive(MemoryApp.theme, self._wanted_theme if known else themes.DARK.name)
+            self.stylesheet.set_variables(self.get_css_variables())
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """Our own variables, for themes that are not ours."""

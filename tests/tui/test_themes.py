@@ -1,6 +1,7 @@
 """Colours: those of our themes stand out from what is behind them; with the terminal's own, or none, all is legible."""
 
 import itertools
+from pathlib import Path
 
 import pytest
 from textual.color import Color
@@ -11,6 +12,7 @@ from tests.tui.terminal import Terminal
 from tests.tui.test_terminal import running
 from tui.screens.palette import PaletteScreen
 from tui.screens.themes import CONTRAST, DARK, LIGHT, MONO, THEMES, missing
+from tui.widgets.header_line import HeaderLine
 
 _TERMS = ("xterm-256color", "tmux-256color", "screen", "linux")
 
@@ -90,3 +92,17 @@ def _is_legible(terminal: Terminal) -> None:
     for number, line in enumerate(terminal.text.splitlines()):
         if line.strip():
             assert all(fg != bg or fg == "default" for fg, bg in terminal.reversed_or_coloured(number)), line
+
+
+@pytest.mark.parametrize("name", [DARK.name, LIGHT.name])
+async def test_the_colours_at_the_start_are_those_of_the_theme(tmp_path: Path, name: str) -> None:
+    """What is painted first, before anybody chose a theme."""
+    kept = tmp_path / "tui.json"
+    kept.write_text(f'{{"theme":"{name}"}}')
+    async with Stage(kept=kept) as stage:
+        stage.app.remove_class("-few-colours")
+        style = stage.app.workspace.query_one(HeaderLine).get_component_rich_style("header-line--name", partial=True)
+        assert stage.app.theme == name
+        assert style.color is not None and style.color.triplet is not None
+        expected = Color.parse(stage.app.get_css_variables()["accent"])
+        assert tuple(style.color.triplet) == expected.rgb
