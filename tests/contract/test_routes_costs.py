@@ -184,5 +184,7 @@ async def test_an_answer_of_a_model_is_counted_once(edge: Edge) -> None:
         "decision": 333 + 50,
     }
     assert {line["session"]: line["spent"]["work_tokens"] for line in found["sessions"]} == {"m-1": 2000, "m-2": 150}
+    listed = (await edge.ask("/api/sessions"))["sessions"]
+    assert {line["memory_session_id"]: line["work_tokens"] for line in listed} == {"m-1": 2000, "m-2": 150}
     given = await edge.ask("/api/context/rows", project="shop")
     assert "7 obs" in given["text"] and "| 2,150t work |" in given["text"]

@@ -8,7 +8,7 @@ from worker.contract.batches import SessionRow
 from worker.contract.records import RecordKey, RecordKind, Summary
 from worker.contract.search import Entry
 from worker.contract.sessions import SessionLine, SessionQuery
-from worker.store import filters, listing, records, search_index, session_rows
+from worker.store import filters, listing, records, search_index, session_rows, shares
 from worker.store.filters import INTERNAL_PROJECT, Part
 from worker.store.rows import CODES, KINDS, one_line, placeholders
 
@@ -140,6 +140,8 @@ def _held(connection: sqlite3.Connection, rows: Sequence[SessionRow]) -> dict[in
     found: dict[int, _Held] = {}
     for name, source, values in (named, nameless):
         _count(connection, found, ids, name, source, values)
+    for session, tokens in shares.counted_again(connection, list(ids)).items():
+        found[ids[session]].work_tokens -= tokens
     for key, record in _last_summaries(connection, list(ids)).items():
         found[ids[key]].summary = record
     return found

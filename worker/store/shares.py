@@ -29,6 +29,19 @@ OF_PARTS = "FROM parts CROSS JOIN py_docs d ON d.docid = parts.docid"
 LESS = "(parts.part - d.discovery_tokens)"
 
 
+def counted_again(connection: sqlite3.Connection, sessions: Collection[str]) -> dict[str, int]:
+    """By how much the sums of some sessions are too large, by memory id; those that are right are left out."""
+    found = connection.execute(
+        f"""SELECT session, sum((many - 1) * tokens) FROM (
+                SELECT session, discovery_tokens AS tokens, count(*) AS many FROM py_docs
+                WHERE session IN ({placeholders(sessions)}) AND discovery_tokens > 0 AND session NOT IN ({_OURS})
+                GROUP BY session, epoch, discovery_tokens HAVING count(*) > 1)
+            GROUP BY session""",
+        tuple(sessions),
+    )
+    return {str(row[0]): int(row[1]) for row in found}
+
+
 def shared_out(connection: sqlite3.Connection, observation_ids: Collection[int]) -> frozenset[int]:
     """Those of some observations among which we shared the cost of an answer out ourselves."""
     if not observation_ids or connection.execute("SELECT 1 FROM py_spend LIMIT 1").fetchone() is None:
