@@ -309,8 +309,10 @@ async def test_prime_and_query(edge: Edge, claude: FakeClaude) -> None:
 
 
 async def test_what_is_private_is_neither_asked_nor_kept(edge: Edge, claude: FakeClaude) -> None:
-    """Of a question, a description and the words that were searched for."""
+    """Of a question, a description, and a record that another program wrote."""
     canary = "zqCanary7Bird"
+    raw = f"UPDATE observations SET narrative = 'token ghp_{canary}0123456789abcdef <private>{canary}' WHERE id = 1"
+    await edge.services.store.write(lambda connection: connection.execute(raw).rowcount)
     hidden = f"<private>{canary}</private> password={canary}9"
     await made(edge, project="shop", description=f"Login {hidden}")
     await edge.post("/api/corpus/auth/prime", {})

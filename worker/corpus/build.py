@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 import msgspec
 from msgspec import UNSET
 
+from worker.contract.clean import cleaned
 from worker.contract.corpus import MOST_LIMIT, USUAL_LIMIT, CorpusFilter, CorpusStats, DateRange
 from worker.contract.records import Observation, RecordKind, items
 from worker.contract.search import Degraded, Order, SearchQuery
@@ -146,5 +147,6 @@ def _known(text: str | None) -> str | None:
 
 
 def _text(text: str) -> str:
-    """As it can be written to a file: half a surrogate pair becomes `?`."""
-    return text.encode("utf-8", "replace").decode()
+    """As it can be written to a file, where half a surrogate pair becomes `?`, and be given to a model: cleaned, for
+    records of the original's may hold what ours never do."""
+    return cleaned(text.encode("utf-8", "replace").decode())
