@@ -162,6 +162,16 @@ async def test_by_rules_a_turn_becomes_an_observation_and_a_summary(stage: Stage
     assert not await stage.store.read(lambda c: c.execute("PRAGMA foreign_key_check").fetchall())
 
 
+async def test_of_a_prompt_that_another_program_kept_no_secret_is_asked_about(stage: Stage) -> None:
+    raw = "UPDATE user_prompts SET prompt_text = 'Fix it with ghp_zqCanary0123456789abcdef <private>zqCanary'"
+    await stage.store.write(lambda connection: connection.execute(raw).rowcount)
+    provider = asks(stage, OBSERVATION.format("x"))
+    await stage.queue(tool(1))
+    await stage.done()
+    (asked,) = provider.asked
+    assert "Fix it with ****" in asked.user and "zqCanary" not in asked.user
+
+
 async def test_cost_of_an_answer_is_shared_out_once(stage: Stage) -> None:
     """R180, in part: the sum over the records is what the answer cost, and the spending says the same."""
     asks(stage, OBSERVATION.format("one") + OBSERVATION.format("two"))

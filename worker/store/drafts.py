@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
+from worker.contract.clean import cleaned
 from worker.contract.when import iso_utc
 from worker.store import observations
 from worker.store.rows import placeholders
@@ -137,7 +138,9 @@ def past(connection: sqlite3.Connection, session_db_id: int, prompt_numbers: Seq
             WHERE s.id = ? AND o.prompt_number = ? AND o.title IS NOT NULL ORDER BY o.id LIMIT 30""",
         (session_db_id, last or None),
     )
-    return Past({row["prompt_number"]: row["prompt_text"] for row in prompts}, tuple(row[0] for row in titles))
+    # Cleaned: a session may have begun with the original, which masks nothing.
+    asked = {row["prompt_number"]: cleaned(row["prompt_text"]) for row in prompts}
+    return Past(asked, tuple(cleaned(row[0]) for row in titles))
 
 
 def turn_files(
