@@ -85,9 +85,10 @@ async def test_a_failed_start_tells_any_reason() -> None:
 async def test_nothing_stored_steers_the_terminal() -> None:
     record = observation(
         1, f"a{STEERING}b", subtitle=STEERING, narrative=f"x{STEERING}y\nz", project=f"p{STEERING}",
-        facts='["f\\u001b[31m\\u202e"]', files_read='["/etc/\\u001b]0;x\\u0007passwd"]',
+        facts='["f\\u001b[31m\\u202e"]', files_read='["/etc/\\u001b]0;x\\u0007passwd"]', type=f"kind\n# {STEERING}",
     )  # fmt: skip
     async with Stage([record], size=(120, 36)) as stage:
+        assert any("kind #" in line for line in stage.screen), "of a type that has two lines, both are on one"
         for keys in (("enter",), ("q", "i"), ("i", "s")):
             await stage.press(*keys)
             await stage.settled()

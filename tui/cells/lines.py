@@ -67,7 +67,7 @@ def rows(found: Sequence[Entry], first: int, basket: Basket, look: Look, here: E
         signs = ("marked, " if basket.has(entry.key) else "") + (
             "this one, " if here is not None and here.key == entry.key else ""
         )
-        when, kind = full(look, entry.created_at_epoch), entry.type.replace("_", " ")
+        when, kind = full(look, entry.created_at_epoch), one_line(entry.type).replace("_", " ")
         cost = f"{grouped(entry.read_tokens)} tokens"
         yield f"{number}. {signs}{kind} {entry.key}, {when}{place}, {cost}: {one_line(entry.title)}"
 

@@ -16,6 +16,7 @@ Line = list[Piece]
 ROLES = ("heading", "meta", "worth", "subtitle", "label", "bullet", "chip", "trouble", "hint")
 READABLE = 88
 """No line of prose is longer, however wide the screen: longer ones are hard to follow."""
+_MOST_KIND = 60
 BRIEF = 6_000
 """Characters of each field in the preview; Enter shows more."""
 FULL = 64_000
@@ -119,7 +120,7 @@ def _texts(record: Record) -> list[str]:
 def _kind(record: Record) -> str:
     match record:
         case Observation():
-            return record.type
+            return one_line(record.type[:_MOST_KIND])
         case Summary():
             return "session"
         case Prompt():

@@ -77,7 +77,7 @@ def next_start(start: Preparing) -> Iterator[str]:
             given = "" if row.kept else "not given, "
             signs = ("pinned, " if row.pinned else "") + ("muted, " if row.muted else "")
             change = {"new": "new, ", "gone": "given last time, ", "same": ""}[row.change]
-            kind, cost = row.type.replace("_", " "), f"{grouped(row.read_tokens)} tokens"
+            kind, cost = one_line(row.type).replace("_", " "), f"{grouped(row.read_tokens)} tokens"
             yield f"{given}{change}{signs}{kind} {row.key}, {cost}, {one_line(row.reason)}: {one_line(row.title)}"
 
 
