@@ -170,6 +170,11 @@ async def test_settings_hold_as_they_are_now(edge: Edge) -> None:
     assert "Keep skew" not in found["text"] and found["budget_tokens"] == 500
     file.write_text(json.dumps({"CLAUDE_MEM_CONTEXT_BUDGET": "lots"}))
     assert (await plan(edge))["budget_tokens"] == 3_000, "a wrong value keeps no session from starting"
+    wrong = {"CONTEXT_BUDGET": "lots", "CONTEXT_FULL_COUNT": "-1", "CONTEXT_SHOW_READ_TOKENS": "perhaps"}
+    settings(edge, **wrong, CONTEXT_OBSERVATION_TYPES="bugfix")
+    assert "Keep skew" not in (await plan(edge))["text"], "and no other setting from being obeyed"
+    file.write_text("{")
+    assert (await plan(edge))["budget_tokens"] == 3_000
     file.unlink()
 
 

@@ -9,7 +9,7 @@ from worker.api.services import Services
 from worker.contract import context_settings, settings_file
 from worker.contract.clean import cleaned
 from worker.contract.context_settings import ContextSettings
-from worker.contract.errors import MemError
+from worker.contract.errors import Invalid, MemError
 from worker.contract.transcript_end import last_said
 from worker.store import given
 from worker.store.database import CLOSING_BUSY_MS
@@ -20,13 +20,26 @@ _log = logging.getLogger("worker.api")
 
 
 def settings(services: Services) -> ContextSettings:
-    """As they are now. What cannot be read is said in the log, and the defaults hold: a session is to start."""
+    """As they are now. What cannot be read is said in the log, and its default holds: a session is to start."""
     try:
         stored = settings_file.shown(services.data_dir, services.environ)
-        return context_settings.read(lambda name, default: str(stored.get(f"CLAUDE_MEM_{name}") or default))
     except MemError as error:
         _log.warning("the settings of the context are passed over: %s", error.message)
-        return ContextSettings()
+        stored = {}
+    wrong: set[str] = set()
+
+    def value(name: str, default: str) -> str:
+        key = f"CLAUDE_MEM_{name}"
+        return default if key in wrong else str(stored.get(key) or default)
+
+    while True:
+        try:
+            return context_settings.read(value)
+        except Invalid as error:
+            if error.field is None or error.field in wrong:
+                raise
+            _log.warning("a setting of the context is passed over: %s", error.message)
+            wrong.add(error.field)
 
 
 def last_message(services: Services, content_session_id: str) -> str:
