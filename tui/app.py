@@ -188,7 +188,11 @@ class MemoryApp(App[None]):
         self.store.subscribe(self._changed)
         self.push_screen(self.first())
         if self.state.key_notes:
-            more = f" (and {len(self.state.key_notes) - 1} more; ? lists them)" if len(self.state.key_notes) > 1 else ""
+            more = (
+                f" (and {len(self.state.key_notes) - 1} more; {{guide}} lists them)"
+                if len(self.state.key_notes) > 1
+                else ""
+            )
             self.say(f"keymap.toml: {self.state.key_notes[0]}{more}")
         self.call_after_refresh(self._begin)
 
@@ -361,4 +365,4 @@ class MemoryApp(App[None]):
 
     def action_help_quit(self) -> None:
         """Ctrl+C, which quits elsewhere."""
-        self.say("q quits from the list; Ctrl+Q from anywhere")
+        self.say("{quit} quits from the list; Ctrl+Q from anywhere")

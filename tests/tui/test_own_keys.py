@@ -110,3 +110,14 @@ def test_a_file_beside_the_memory_is_read_and_never_in_the_way(tmp_path: Path, t
             terminal.until(lambda screen: "keymap.toml: it " in screen)
         terminal.send("q")
         assert terminal.process.wait(10) == 0
+
+
+async def test_what_is_said_names_the_keys_in_force() -> None:
+    async with Stage(keys=chosen({"search": "x", "guide": "e", "mark": "u", "quit": "Q"})) as stage:
+        for key, said in (
+            ("X", "x searches, e shows all keys"), ("right_curly_bracket", "that key means nothing here"),
+            ("n", "that key means nothing here"), ("escape", "Q quits"),
+        ):  # fmt: skip
+            await stage.press(key)
+            await stage.settled()
+            assert said in stage.screen[-1], key

@@ -6,7 +6,7 @@ from tui.deeds.asking import Asking
 from tui.deeds.desk import Desk
 from tui.deeds.table import Deed
 from tui.keymap import table
-from tui.keymap.chosen import shown
+from tui.keymap.chosen import keyed, shown
 from tui.screens.palette import PaletteScreen
 from tui.screens.survey import SurveyScreen
 from tui.screens.workspace import Workspace
@@ -24,7 +24,14 @@ _NOT_LISTED = {"down", "up", "page_down", "page_up", "top", "bottom", "palette",
 def of_place(place: str, state: ViewState) -> list[Item]:
     """What the keys of a place do."""
     return [
-        Item("key", action.name, action.label, action.help, shown(action, state.keys), why_not(state, action.name))
+        Item(
+            "key",
+            action.name,
+            action.label,
+            action.help,
+            shown(action, state.keys),
+            keyed(why_not(state, action.name), state.keys),
+        )
         for action in table.at(place)
         if action.name not in _NOT_LISTED
     ]

@@ -37,7 +37,7 @@ class Filtering:
         """The last filter out."""
         text = chips.shortened(self._desk.state.ask.text)
         if text == self._desk.state.ask.text:
-            self._desk.say("there is no filter in the query; f shows which there are")
+            self._desk.say("there is no filter in the query; {filters} shows which there are")
         else:
             self.retype(text)
 

@@ -41,7 +41,7 @@ class Going:
 
     def unknown(self) -> None:
         """A key without a meaning."""
-        self._desk.say("that key means nothing here; / searches, ? shows all keys")
+        self._desk.say("that key means nothing here; {search} searches, {guide} shows all keys")
 
     def to_list(self) -> None:
         """Back from another pane."""
@@ -89,7 +89,7 @@ class Going:
         elif self._desk.state.view is View.TIMELINE:
             self._travelling.swap()
         else:
-            self._desk.say("q quits")
+            self._desk.say("{quit} quits")
 
     def quit(self) -> None:
         """One step out."""

@@ -12,7 +12,7 @@ from tui.state.model import View, ViewState
 from tui.state.needs import need_track
 from worker.contract.errors import MemError
 
-_NOT_IN_TIME = "the list is not in order of time; O sorts it, i opens the timeline"
+_NOT_IN_TIME = "the list is not in order of time; {order} sorts it, {swap} opens the timeline"
 
 
 class Scrubbing:

@@ -42,6 +42,7 @@ _NAMES = {
     "home", "end", "pageup", "pagedown", *(f"f{number}" for number in range(1, 13)),
 }  # fmt: skip
 _SAID = {"esc": "escape", "return": "enter", "pgup": "pageup", "pgdn": "pagedown", "del": "delete", "ins": "insert"}
+_NAMED = re.compile(r"\{([a-z_]+)\}")
 _WITH = re.compile(r"(ctrl|alt|shift|ctrl\+shift)\+(.+)")
 _REPLACED = {
     "solidus": "slash", "reverse_solidus": "backslash", "commercial_at": "at", "hyphen_minus": "minus",
@@ -96,6 +97,12 @@ def shown(action: Action, keys: Mapping[str, tuple[str, ...]]) -> str:
 def first(action: Action, keys: Mapping[str, tuple[str, ...]]) -> str:
     """The first of them; empty where there is none."""
     return written(keys[action.name][0]) if keys.get(action.name) else "" if action.name in keys else action.first
+
+
+def keyed(text: str, keys: Mapping[str, tuple[str, ...]]) -> str:
+    """A sentence with the keys in force where it names actions: `{search} searches` is `/ searches`."""
+    known = {action.name: action for action in KEYMAP}
+    return _NAMED.sub(lambda found: first(known[found[1]], keys) if found[1] in known else found[0], text)
 
 
 def in_force(

@@ -256,7 +256,7 @@ def _stood(
             rest = tuple(kept for kept in state.searches if kept != (text, project))
             if len(rest) < len(state.searches):
                 return replace(state, searches=rest, notice="this search is no longer kept")
-            return replace(state, searches=((text, project), *rest), notice="kept: among the commands (:) as a search")
+            return replace(state, searches=((text, project), *rest), notice="kept: among the commands ({palette}) as a search")
         case facts.Said(text):
             return replace(state, notice=text)
         case facts.Switched(place, demo):

@@ -32,7 +32,7 @@ def _corpora(state: ViewState, action: str) -> str:
     if action == "build_corpus":
         return "nothing is remembered yet" if state.empty_memory else ""
     if corpora.at is None:
-        return "there is no corpus yet; b builds one"
+        return "there is no corpus yet; {build_corpus} builds one"
     if action == "read_corpus":
         return ""
     if corpora.at in corpora.doing:

@@ -27,7 +27,7 @@ def fulfilled(state: ViewState, action: str, *, whole_record: bool) -> Fact | No
         case "go_back" | "go_on":
             return _way(state, action)
         case "leave_box":
-            return facts.Said("no hits to go to; Esc empties the box")
+            return facts.Said("no hits to go to; {clear} empties the box")
         case "top":
             return facts.Refreshed(top=True) if state.fresh and state.view is View.LIST else facts.Moved(to=0)
         case "earlier":
@@ -92,7 +92,7 @@ def _spanned(state: ViewState) -> Fact:
     if not rows:
         return basket.SpanBegun(None)  # where it began is no longer in the list
     if len(rows) > MOST_AT_ONCE:
-        return facts.Said(f"at most {MOST_AT_ONCE} records at once; these are {len(rows):,}. Esc gives the range up")
+        return facts.Said(f"at most {MOST_AT_ONCE} records at once; these are {len(rows):,}. {{undo}} gives the range up")
     entries = [state.at(index) for index in rows]
     loaded = tuple(entry for entry in entries if entry is not None)
     if len(loaded) < len(entries):
@@ -102,7 +102,7 @@ def _spanned(state: ViewState) -> Fact:
 
 def _travel(state: ViewState, way: int) -> Fact:
     if not state.basket.entries:
-        return facts.Said("nothing is marked; Space marks the record under the cursor")
+        return facts.Said("nothing is marked; {mark} marks the record under the cursor")
     rows = sorted(row for entry in state.basket.entries if (row := state.find(entry.key)) is not None)
     beyond = [row for row in rows if (row - state.here) * way > 0]
     if not beyond:
@@ -127,7 +127,7 @@ def _step(state: ViewState, way: int, whole_record: bool) -> Fact:
     in_time = state.view is View.TIMELINE
     newest_first = not in_time and state.ask.newest_first
     if not in_time and not newest_first and not state.ask.oldest_first and not whole_record:
-        return facts.Said("the list is not in order of time; i opens the timeline")
+        return facts.Said("the list is not in order of time; {swap} opens the timeline")
     by = -way if newest_first else way
     here = state.track.cursor if in_time and state.track is not None else state.cursor
     count = len(state.track.entries) if in_time and state.track is not None else state.rows.total

@@ -63,7 +63,7 @@ class RecordView(Paper):
 
     def _go_to_hit(self, way: int) -> None:
         if self._words is None:
-            self.post_message(messages.Told("no words were searched for; / searches"))
+            self.post_message(messages.Told("no words were searched for; {search} searches"))
             return
         hits = [number for number, line in enumerate(self._lines[: self._own]) if _has(line, self._words)]
         if not hits:

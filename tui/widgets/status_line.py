@@ -6,7 +6,7 @@ from tui.cells.clean import one_line
 from tui.cells.fit import cut, width
 from tui.cells.glyphs import Glyphs
 from tui.keymap import footer, places
-from tui.keymap.chosen import in_force
+from tui.keymap.chosen import in_force, keyed
 from tui.state.model import ViewState
 from tui.widgets.paint import Line, Piece, components
 
@@ -36,7 +36,8 @@ class StatusLine(Line):
     def _update(self) -> None:
         room = self.size.width
         if self._state.notice:
-            self.draw([[("notice", cut(one_line(self._state.notice), room, self._glyphs.ellipsis))]])
+            said = one_line(keyed(self._state.notice, self._state.keys))
+            self.draw([[("notice", cut(said, room, self._glyphs.ellipsis))]])
             return
         pairs = [(self._glyphs.enter if key == "Enter" else key, label) for key, label in self._keys()]
         gap = "   "

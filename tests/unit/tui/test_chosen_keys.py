@@ -6,7 +6,7 @@ import pytest
 
 from tui.keymap import file, places
 from tui.keymap.action import written
-from tui.keymap.chosen import SETS, Chosen, chosen, first, in_force, led, shown
+from tui.keymap.chosen import SETS, Chosen, chosen, first, in_force, keyed, led, shown
 from tui.keymap.table import KEYMAP, named
 
 SCORE, SCOPE = named("score").keys[0], named("scope").keys[0]
@@ -132,3 +132,10 @@ def test_no_file_is_no_news(tmp_path: Path) -> None:
     assert file.load(tmp_path / "none" / file.NAME) == Chosen()
     (tmp_path / file.NAME).mkdir()
     assert "it cannot be read" in file.load(tmp_path / file.NAME).notes[0]
+
+
+def test_a_sentence_names_the_keys_in_force() -> None:
+    said = "{search} searches, {guide} shows all keys, {nothing} and {1} stay"
+    assert keyed(said, {}) == "/ searches, ? shows all keys, {nothing} and {1} stay"
+    own = chosen({"search": "s", "guide": "ctrl+h"}).keys
+    assert keyed(said, own) == "s searches, Ctrl+H shows all keys, {nothing} and {1} stay"

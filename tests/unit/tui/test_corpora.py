@@ -163,7 +163,7 @@ def test_no_line_is_longer_than_its_room(room: int) -> None:
 
 def test_why_keys_do_nothing() -> None:
     nothing = ViewState(corpora=_known())
-    assert why_not(nothing, "ask_corpus") == "there is no corpus yet; b builds one"
+    assert why_not(nothing, "ask_corpus") == "there is no corpus yet; {build_corpus} builds one"
     assert why_not(nothing, "build_corpus") == ""
     busy = ViewState(corpora=after(_known("a"), corpora.DeedBegun("a", Doing(1, Deed.ASK))))
     assert "busy" in why_not(busy, "prime_corpus")
