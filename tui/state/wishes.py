@@ -92,7 +92,8 @@ def _spanned(state: ViewState) -> Fact:
     if not rows:
         return basket.SpanBegun(None)  # where it began is no longer in the list
     if len(rows) > MOST_AT_ONCE:
-        return facts.Said(f"at most {MOST_AT_ONCE} records at once; these are {len(rows):,}. {{undo}} gives the range up")
+        said = f"at most {MOST_AT_ONCE} records at once; these are {len(rows):,}"
+        return facts.Said(f"{said}. {{undo}} gives the range up")
     entries = [state.at(index) for index in rows]
     loaded = tuple(entry for entry in entries if entry is not None)
     if len(loaded) < len(entries):
