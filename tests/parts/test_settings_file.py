@@ -2,13 +2,14 @@
 
 import json
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from worker.contract import settings_file
+from worker.contract import known_settings, settings_file
 from worker.contract.errors import Conflict, Invalid
 from worker.contract.known_settings import DEFAULTS, checked
 from worker.contract.settings import environment, load
@@ -228,3 +229,16 @@ def test_only_settings_are_taken_from_the_environment(monkeypatch: pytest.Monkey
     monkeypatch.setenv("CLAUDE_MEM_MODE", "chill")
     assert environment()["CLAUDE_MEM_MODE"] == "chill"
     assert "PATH" not in environment()
+
+
+def test_every_setting_that_is_read_can_be_shown_and_changed() -> None:
+    source = "".join(
+        (Path(known_settings.__file__).parent / f"{name}.py").read_text()
+        for name in ("settings", "context_settings", "observer_settings", "hook_settings")
+    )
+    read = set(re.findall(r'\b(?:value|number|flag|names|choice|text)\(\s*"([A-Z_]+)"', source))
+    assert len(read) > 40
+    # A command that is run must not come over HTTP.
+    assert {f"CLAUDE_MEM_{name}" for name in read - {"CLIPBOARD_COMMAND", "CLAUDE_CODE_PATH"}} <= set(
+        known_settings.DEFAULTS
+    )

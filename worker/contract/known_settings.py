@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from worker.contract.context_settings import LEAST_BUDGET, MOST_BUDGET
 from worker.contract.errors import Invalid
+from worker.contract.observer_settings import DAY_TOKENS
 
 DEFAULTS: dict[str, str] = {
     "CLAUDE_MEM_MODEL": "claude-haiku-4-5-20251001",
@@ -143,6 +144,13 @@ DEFAULTS: dict[str, str] = {
     "CLAUDE_MEM_EMBEDDING_API_KEY": "",
     "CLAUDE_MEM_RECENCY_DAYS": "90",
     "CLAUDE_MEM_HOOK_TIMEOUT_MS": "2000",
+    "CLAUDE_MEM_GEMINI_BASE_URL": "",
+    "CLAUDE_MEM_OBSERVER_PAUSE_MS": "",
+    "CLAUDE_MEM_OBSERVER_BATCH_EVENTS": "",
+    "CLAUDE_MEM_OBSERVER_BATCH_BYTES": "",
+    "CLAUDE_MEM_BUDGET_DAY_TOKENS": str(DAY_TOKENS),
+    "CLAUDE_MEM_BUDGET_SESSION_TOKENS": "0",
+    "CLAUDE_MEM_BASKET_BUDGET": "8000",
     "CLAUDE_MEM_OPT_IN": "false",
     "CLAUDE_MEM_SKIP_SUBAGENTS": "false",
     "CLAUDE_MEM_CONTEXT_BUDGET": "3000",
@@ -223,6 +231,7 @@ _RULES = {
     "CLAUDE_MEM_CHROMA_MODE": _among("local", "remote"),
     "CLAUDE_MEM_CHROMA_PORT": _between(1, 65535),
     "CLAUDE_MEM_RECENCY_DAYS": _between(0, 36500),
+    "CLAUDE_MEM_BASKET_BUDGET": _between(1_000, 200_000),
     "CLAUDE_MEM_HOOK_TIMEOUT_MS": _between(100, 30_000),
     "CLAUDE_MEM_CLOUD_SYNC_CONTENT_BATCH_SIZE": _between(1, 500),
     "CLAUDE_MEM_CLOUD_SYNC_REQUEST_TIMEOUT_MS": _between(5000, 180_000),

@@ -16,6 +16,8 @@ CREDENTIALS = (
     "OPENROUTER_API_KEY",
 )
 """What `.env` in the data directory may hold."""
+DAY_TOKENS = 2_000_000
+"""What a model may take a day where nothing is said: a busy day of one person, and no runaway."""
 _PROVIDERS = ("local", "claude", "anthropic", "gemini", "openrouter")
 
 
@@ -83,7 +85,7 @@ def read(value: Callable[[str, str], str], credentials: Mapping[str, str]) -> Ob
         pause_ms=number("OBSERVER_PAUSE_MS", usual.pause_ms, 0, 600_000),
         events=number("OBSERVER_BATCH_EVENTS", usual.events, 1, 1_000),
         bytes=number("OBSERVER_BATCH_BYTES", usual.bytes, 1_000, 64 * 2**20),
-        day_tokens=number("BUDGET_DAY_TOKENS", 0, 0, 10**11),
+        day_tokens=number("BUDGET_DAY_TOKENS", DAY_TOKENS, 0, 10**11),
         session_tokens=number("BUDGET_SESSION_TOKENS", 0, 0, 10**11),
     )
 

@@ -131,9 +131,9 @@ def _stats(shown: Sequence[Observation], frame: Frame) -> Iterator[str]:
         return
     read, work = read_and_work(shown, frame)
     parts = [f"{len(shown)} obs ({read:,}t read)", f"{work:,}t work"]
-    if work > 0 and settings.show_percent:
+    if work > read and settings.show_percent:
         parts.append(f"{percent(read, work)}% savings")
-    elif work > 0 and settings.show_savings:
+    elif work > read and settings.show_savings:
         parts.append(f"{work - read:,}t saved")
     yield "Stats: " + " | ".join(parts)
     yield ""

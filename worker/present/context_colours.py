@@ -110,7 +110,7 @@ def _economics(shown: Sequence[Observation], frame: Frame, block: Block) -> Iter
     yield f"{_BOLD}{_CYAN}Context Economics{_RESET}"
     yield f"{_DIM}  Given now: {block.tokens:,} tokens; in full: {len(shown)} observations, {read:,} tokens{_RESET}"
     yield f"{_DIM}  Work investment: {work:,} tokens spent on research, building, and decisions{_RESET}"
-    if work > 0 and (frame.settings.show_savings or frame.settings.show_percent):
+    if work > read and (frame.settings.show_savings or frame.settings.show_percent):
         parts = []
         if frame.settings.show_savings:
             parts.append(f"{work - read:,} tokens")

@@ -48,7 +48,7 @@ def test_budgets(limit: int, spent: int, over: bool) -> None:
 
 def test_nothing_set_is_local_and_has_more_patience(tmp_path: Path) -> None:
     found = observing(tmp_path, {})
-    assert (found.asking.provider, found.pause_ms, found.events, found.day_tokens) == ("local", 60_000, 200, 0)
+    assert (found.asking.provider, found.pause_ms, found.events, found.day_tokens) == ("local", 60_000, 200, 2_000_000)
     named = observing(tmp_path, {"CLAUDE_MEM_PROVIDER": "claude"})
     assert (named.pause_ms, named.events, named.bytes) == (5_000, 20, 49_152)
 
