@@ -341,3 +341,15 @@ async def test_each_setting_is_obeyed(edge: Edge, name: str, value: str, there: 
     after = await inject(edge, projects="shop")
     assert there in after and gone not in after
     assert gone in before or there not in before
+
+
+async def test_what_is_superseded_is_not_given_to_a_prompt(edge: Edge) -> None:
+    old = observation_row("Retry with a fixed pause of one second", created_at_epoch=NOON - DAY)
+    new = observation_row("Retry with a growing pause after each failure")
+    await edge.fill(make_batch([old, new], sessions=[session_row()]))
+    asked = "retry with a pause, fixed or growing?"
+    assert (await prompt(edge, asked))["count"] == 2
+    mark = """UPDATE observations SET metadata = '{"supersedes": 1}' WHERE id = 2"""
+    await edge.store.write(lambda connection: connection.execute(mark))
+    found = await prompt(edge, asked)
+    assert found["count"] == 1 and "growing pause" in found["context"]

@@ -81,3 +81,10 @@ async def test_where_the_next_session_begins(filled: Edge) -> None:
     assert await begin(around=NOON, later="true") == ("m-2", NOON + HOUR)
     assert await begin(around=NOON, later="true", dateEnd=NOON + MINUTE) == (None, None)
     assert await begin(around=NOON - 9 * DAY) == (None, None)
+
+
+async def test_an_answer_of_a_model_counts_once_in_a_lane(edge: Edge) -> None:
+    rows = [observation_row(name, discovery_tokens=900) for name in ("zebra", "giraffe", "lion")]
+    rows.append(observation_row("yeti", discovery_tokens=900, created_at_epoch=NOON + MINUTE))
+    await edge.fill(make_batch(rows, sessions=[session_row()]))
+    assert [lane["work_tokens"] for lane in (await ask(edge))["lanes"]] == [1_800]

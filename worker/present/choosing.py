@@ -123,7 +123,7 @@ def _began(summaries: Sequence[Summary]) -> dict[int, int]:
 
 def _offers(observations: Sequence[Observation], pinned: Collection[int], muted: Collection[int]) -> Iterator[Offer]:
     active = _active_files(observations)
-    superseded = _superseded(observations)
+    outdated = superseded(observations)
     seen = _Titles()
     place = 0
     for record in observations:
@@ -136,8 +136,8 @@ def _offers(observations: Sequence[Observation], pinned: Collection[int], muted:
             seen.add(words, record.id)
             continue
         like = seen.like(words)
-        if record.id in superseded:
-            yield Offer(record, (), dropped=f"superseded by #{superseded[record.id]}")
+        if record.id in outdated:
+            yield Offer(record, (), dropped=f"superseded by #{outdated[record.id]}")
         elif like is not None:
             yield Offer(record, (), dropped=f"much like #{like}")
         else:
@@ -251,7 +251,7 @@ def _active_files(observations: Sequence[Observation]) -> set[str]:
     return {path for record in observations[:_ACTIVE_OBSERVATIONS] for path in items(record.files_modified)}
 
 
-def _superseded(observations: Sequence[Observation]) -> dict[int, int]:
+def superseded(observations: Sequence[Observation]) -> dict[int, int]:
     """Old id → the newer one that says it takes its place."""
     found: dict[int, int] = {}
     for record in observations:

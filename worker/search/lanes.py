@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from msgspec.structs import replace
+
 from worker.contract.lanes import Lane, LaneCell, LaneQuery, Lanes, SessionBegin
 from worker.contract.search import SearchQuery
 from worker.search import buckets
@@ -27,10 +29,12 @@ def around(connection: Connection, query: LaneQuery, zone: dt.tzinfo | None = No
     named = buckets.most_frequent((piece.type, piece.records) for piece in found)
     counts = ((piece.epoch_ms, piece.type, piece.records) for piece in found)
     every = _lanes(found, bounds)
+    chosen = _chosen(every, query.lanes, middle)
+    again = lanes.counted_again(connection, where, buckets.runs(bounds), [lane.session for lane in chosen])
     return Lanes(
         buckets=buckets.stack(counts, bounds, named, empty=True),
         bucket_ms=query.bucket_ms,
-        lanes=_chosen(every, query.lanes, middle),
+        lanes=tuple(replace(lane, work_tokens=lane.work_tokens - again.get(lane.session, 0)) for lane in chosen),
         total=len(every),
     )
 

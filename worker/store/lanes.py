@@ -4,7 +4,7 @@ import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from worker.store import axis
+from worker.store import axis, shares
 from worker.store.axis import Run
 from worker.store.filters import Condition
 
@@ -32,6 +32,14 @@ def pieces(connection: sqlite3.Connection, where: Condition, runs: Sequence[Run]
         where.values,
     )
     return [Piece(*row) for row in found]
+
+
+def counted_again(
+    connection: sqlite3.Connection, where: Condition, runs: Sequence[Run], sessions: Sequence[str]
+) -> dict[str, int]:
+    """By how much the tokens of some sessions in the buckets are too large: an answer of a model counts once."""
+    within = Condition(f"{where.sql} AND {axis.within(runs)}", where.values)
+    return shares.counted_again(connection, sessions, within)
 
 
 def begin(

@@ -8,6 +8,7 @@ own observer paid for (`py_spend`) cost what stands in them.
 import sqlite3
 from collections.abc import Collection
 
+from worker.store.filters import Condition
 from worker.store.rows import placeholders
 
 _OURS = """SELECT s.memory_session_id FROM sdk_sessions s
@@ -29,15 +30,22 @@ OF_PARTS = "FROM parts CROSS JOIN py_docs d ON d.docid = parts.docid"
 LESS = "(parts.part - d.discovery_tokens)"
 
 
-def counted_again(connection: sqlite3.Connection, sessions: Collection[str]) -> dict[str, int]:
-    """By how much the sums of some sessions are too large, by memory id; those that are right are left out."""
+def counted_again(
+    connection: sqlite3.Connection, sessions: Collection[str], where: Condition | None = None
+) -> dict[str, int]:
+    """By how much the sums of some sessions are too large, by memory id; those that are right are left out.
+
+    where: which of their records are summed, all by default.
+    """
+    narrowed = Condition("1", ()) if where is None else where
     found = connection.execute(
         f"""SELECT session, sum((many - 1) * tokens) FROM (
-                SELECT session, discovery_tokens AS tokens, count(*) AS many FROM py_docs
-                WHERE session IN ({placeholders(sessions)}) AND discovery_tokens > 0 AND session NOT IN ({_OURS})
-                GROUP BY session, epoch, discovery_tokens HAVING count(*) > 1)
+                SELECT d.session AS session, d.discovery_tokens AS tokens, count(*) AS many FROM py_docs d
+                WHERE d.session IN ({placeholders(sessions)}) AND d.discovery_tokens > 0
+                    AND d.session NOT IN ({_OURS}) AND {narrowed.sql}
+                GROUP BY d.session, d.epoch, d.discovery_tokens HAVING count(*) > 1)
             GROUP BY session""",
-        tuple(sessions),
+        (*sessions, *narrowed.values),
     )
     return {str(row[0]): int(row[1]) for row in found}
 

@@ -13,6 +13,7 @@ from worker.contract.context_settings import MEASURED_MODELS
 from worker.contract.records import RecordKind, key_of
 from worker.contract.search import MOST_CHARS, SearchQuery
 from worker.present import prompt_block
+from worker.present.choosing import superseded
 from worker.store import aliases, given, search_index
 from worker.store.sessions import normalised_platform
 from worker.store.tables import Connection
@@ -85,12 +86,13 @@ async def _remembered(services: Services, request: Request, asked: Prompted) -> 
         kinds=(RecordKind.OBSERVATION,),
         project=project or None,
         platform_source=normalised_platform(asked.platformSource) if asked.platformSource else None,
-        limit=most + len(known),
+        limit=_MOST + len(known),
     )
     rows = await services.engine.search_rows(query)
     by_id = {record.id: record for record in rows.observations}
     found = ((hit, by_id[hit.id]) for hit in rows.hits if hit.id in by_id)
     measured = settings.embedding_model in MEASURED_MODELS
+    known |= set(superseded(rows.observations))
     near = prompt_block.chosen(found, asked.q, known=known, most=most, measured=measured)
     text, records = prompt_block.block(near, settings.semantic_budget, services.zone)
     if not records:
