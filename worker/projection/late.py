@@ -12,9 +12,11 @@ records 84.3 → 87.5, code 62.0 → 62.1.
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from worker.projection.embed import Matrix, Tokens
+
+_AT_ONCE = 128
+"""Tokens unpacked at a time, 200 KB as numbers: more of them leave the processor's cache, which takes twice as long."""
 
 
 def telling(tokens: Sequence[str], is_common: Callable[[str], bool]) -> list[bool]:
@@ -56,9 +58,12 @@ def nearness(question: Matrix, weights: Sequence[float], records: Mapping[int, b
     told = share > 0
     asked, share = question[told], share[told] / total
     raw = np.frombuffer(b"".join(whole.values()), np.uint8).reshape(-1, size)
-    ones: NDArray[np.float32] = np.unpackbits(raw, axis=1, count=question.shape[1]).astype(np.float32)
+    sums = np.empty((len(raw), len(asked)), np.float32)
+    for at in range(0, len(raw), _AT_ONCE):
+        ones = np.unpackbits(raw[at : at + _AT_ONCE], axis=1, count=question.shape[1]).astype(np.float32)
+        np.matmul(ones, asked.T, out=sums[at : at + _AT_ONCE])
     # A sign is 2 × bit - 1, and the length of a vector of signs is the root of its dimension.
-    cosines = (2 * (ones @ asked.T) - asked.sum(axis=1)) / np.sqrt(question.shape[1])
+    cosines = (2 * sums - asked.sum(axis=1)) / np.sqrt(question.shape[1])
     counts = np.array([len(signs) // size for signs in whole.values()])
     nearest = np.maximum.reduceat(cosines, np.cumsum(counts) - counts, axis=0)
     return dict(zip(whole, (nearest @ share).tolist(), strict=True))

@@ -73,11 +73,12 @@ class Meaning(Protocol):
         ...
 
     def compare(
-        self, thought: Thought, docids: Sequence[int], read: Read, *, most: int, also: Sequence[int]
+        self, thought: Thought, docids: Sequence[int], read: Read, *, most: int, also: Sequence[int], again: bool
     ) -> tuple[dict[int, Nearness], dict[int, Nearness]]:
         """The nearest of many records, nearest first, at most so many; and how near certain others are.
 
-        docids: of the many; what has no vectors is left out. read: what is stored of some.
+        docids: of the many; what has no vectors is left out. read: what is stored of some. again: other questions will
+        be about the same many.
         """
         ...
 

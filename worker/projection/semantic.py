@@ -18,7 +18,7 @@ import numpy as np
 from worker.contract.errors import MemError
 from worker.contract.search import Degraded
 from worker.projection import late
-from worker.projection.blocks import Blocks, Near
+from worker.projection.blocks import Blocks
 from worker.projection.documents import number_of
 from worker.projection.embed import Embedder, Reader
 from worker.projection.index import VectorIndex
@@ -132,23 +132,21 @@ class Semantics:
         return list(dict.fromkeys(number for number in numbers if number is not None))
 
     def compare(
-        self, thought: Thought, docids: Sequence[int], read: Read, *, most: int, also: Sequence[int]
+        self, thought: Thought, docids: Sequence[int], read: Read, *, most: int, also: Sequence[int], again: bool
     ) -> tuple[dict[int, Nearness], dict[int, Nearness]]:
         """The nearest of many records, and how near certain others are.
 
         Vectors of the last questions' records are at hand if nothing was written since.
         """
-        near = self._near(thought, docids, read)
+        serving = self._serving()
+        written = -1 if isinstance(serving, Degraded) else serving.written
+        look = self._blocks.near if again else self._blocks.near_some
+        near = look(thought, docids, read, written=written)
         best, others = near.best(most), near.of(also)
         absent = [docid for docid in also if docid not in others]
         if absent:
-            others |= self._near(thought, absent, read).of(absent)
+            others |= self._blocks.near_some(thought, absent, read, written=written).of(absent)
         return best, others
-
-    def _near(self, thought: Thought, docids: Sequence[int], read: Read) -> Near:
-        serving = self._serving()
-        written = -1 if isinstance(serving, Degraded) else serving.written
-        return self._blocks.near(thought, docids, read, written=written)
 
     def token_nearness(
         self, thought: Thought, weights: Sequence[float], records: Mapping[int, bytes]

@@ -113,7 +113,9 @@ def window(
     thought = meaning.leaning(thought, emphases) if emphases else thought
     near = _nearest(connection, meaning, thought, asked) if passing is None else passing
     read = partial(vectors.stored, connection, thought.model)
-    nearest, others = meaning.compare(thought, near, read, most=POOL, also=list(scores))
+    nearest, others = meaning.compare(
+        thought, near, read, most=POOL, also=list(scores), again=passing is not None and not asked.strict
+    )
     nearness = nearest | others
     further: dict[int, float] = {}
     added = [number for number in nearest if number not in scores]
@@ -198,7 +200,9 @@ def _fused(
         return fused
     head = [each.candidate.docid for each in fused[: fusion.HEAD]]
     tokens = meaning.token_nearness(thought, emphases, vectors.tokens(connection, thought.model, head))
-    return fuse([replace(each, tokens=tokens.get(each.docid)) for each in found]) if tokens else fused
+    if not tokens:
+        return fused
+    return fuse([replace(each, tokens=tokens[each.docid]) if each.docid in tokens else each for each in found])
 
 
 def page(connection: Connection, finder: Finder, found: Window, *, limit: int, offset: int) -> list[Placed]:

@@ -1,0 +1,86 @@
+"""How near records are comes out the same wherever their vectors are read from."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pytest
+
+from worker.projection.blocks import Blocks, widened
+from worker.projection.embed import Matrix
+from worker.projection.meaning import Thought
+from worker.projection.recent import Recent
+from worker.store.vectors import Stored
+
+WIDTH = 8
+
+
+class Table:
+    """Vectors of records, and which of them were read."""
+
+    def __init__(self, count: int) -> None:
+        chance = np.random.default_rng(5)
+        self.rows: dict[int, Matrix] = {
+            docid: chance.normal(size=(1 + docid % 5, WIDTH)).astype(np.float16) for docid in range(count)
+        }
+        self.was_read: list[int] = []
+
+    def read(self, docids: Sequence[int]) -> Iterator[Stored]:
+        for docid in docids:
+            self.was_read.append(docid)
+            if docid in self.rows:
+                yield Stored(docid, len(self.rows[docid]), self.rows[docid].tobytes())
+
+
+def thought(model: str = "model") -> Thought:
+    return Thought(model, np.arange(WIDTH, dtype=np.float32))
+
+
+def expected(table: Table, docid: int) -> tuple[float, float]:
+    cosines = (table.rows[docid].astype(np.float32) @ thought().vector).tolist()
+    return cosines[0], max(cosines[1:] or cosines)
+
+
+def test_every_finite_half_is_widened_to_itself() -> None:
+    halves = np.arange(2**16, dtype=np.uint16).view(np.float16)
+    finite = halves[np.isfinite(halves)]
+    assert widened(finite.tobytes()).tobytes() == finite.astype(np.float32).tobytes()
+
+
+@pytest.mark.parametrize("count", [1, 63, 64, 65, 199, 200, 1_001])
+def test_together_and_one_by_one_records_are_as_near(count: int) -> None:
+    table, blocks = Table(count), Blocks()
+    docids = list(range(count + 3))  # of the last ones there are no vectors
+    for look in (blocks.near, blocks.near_some, blocks.near, blocks.near_some):
+        found = look(thought(), docids, table.read, written=0).of(docids)
+        assert sorted(found) == list(range(count))
+        for docid in (0, count // 2, count - 1):
+            assert found[docid] == pytest.approx(expected(table, docid), rel=1e-5)
+
+
+def test_a_record_is_read_once_until_something_is_written() -> None:
+    table, recent = Table(20), Recent()
+
+    def ask(*docids: int, model: str = "model", written: int = 0) -> list[int]:
+        table.was_read.clear()
+        stored = {each.docid: each.vectors for each in recent.stored(model, docids, table.read, written=written)}
+        assert stored == {docid: table.rows[docid].tobytes() for docid in docids}
+        return table.was_read
+
+    assert ask(1, 2, 3) == [1, 2, 3]
+    assert ask(2, 3, 4) == [4]
+    table.rows[3] = np.zeros((2, WIDTH), np.float16)
+    assert ask(3, 4, written=1) == [3, 4]
+    assert ask(3, 4, model="another", written=1) == [3, 4]
+
+
+def test_what_was_not_asked_for_longest_gives_way() -> None:
+    table = Table(4)
+    table.rows = {docid: np.ones((1, WIDTH), np.float16) for docid in range(4)}
+    recent = Recent(most_bytes=3 * 2 * WIDTH)
+    for docids in ((0, 1, 2), (0,), (3,)):
+        list(recent.stored("model", docids, table.read, written=0))
+    table.was_read.clear()
+    list(recent.stored("model", (0, 2, 3), table.read, written=0))
+    assert table.was_read == []
+    list(recent.stored("model", (1,), table.read, written=0))
+    assert table.was_read == [1]
