@@ -241,6 +241,7 @@ class MemoryApp(App[None]):
             if isinstance(screen, DrawnScreen):
                 screen.show(state)
         self.asking.changed(before, state)
+        self.linking.changed(before, state)
         self.surveying.changed(before, state)
         self.consulting.changed(before, state)
         if state.demo is self._settings.demo:

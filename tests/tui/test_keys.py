@@ -11,6 +11,7 @@ from tui.keymap import places, table
 from tui.screens.guide import GuideScreen
 from tui.screens.palette import PaletteScreen
 from tui.screens.record import RecordScreen
+from tui.screens.settings import SettingsScreen
 from tui.screens.workspace import Workspace
 from tui.state.model import View
 from worker.contract import calls
@@ -21,7 +22,9 @@ from worker.contract.search import Entry
 async def _to(stage: Stage, place: str) -> None:
     """The focus in a place, whatever is open."""
     while not isinstance(stage.app.screen, Workspace):
-        await stage.press("escape" if isinstance(stage.app.screen, PaletteScreen | GuideScreen) else "q")
+        await stage.press(
+            "escape" if isinstance(stage.app.screen, PaletteScreen | GuideScreen | SettingsScreen) else "q"
+        )
         await stage.pilot.pause()
     workspace = stage.app.workspace
     workspace.set_focus(workspace.search.box if place == places.BOX else workspace.hits)

@@ -103,6 +103,10 @@ def link(state: ViewState, glyphs: Glyphs) -> tuple[str, str]:
             return "lost", f"{glyphs.away} file only"
         case Link.STARTING:
             return "away", f"{glyphs.away} starting worker{glyphs.ellipsis}"
+        case Link.LIVE if state.live.paused:
+            return "away", f"{glyphs.away} paused"
+        case Link.LIVE if state.live.on:
+            return "live", f"{glyphs.live} following"
         case Link.LIVE:
             return "live", f"{glyphs.live} live"
         case Link.LOST:
@@ -183,7 +187,7 @@ def note(state: ViewState, glyphs: Glyphs, *, typing: bool = False) -> Note:
     lines: Note = [("strong", f"No hits for {one_line(asked.text)}" if not asked.bare else "Nothing here")]
     lines += [("text", "Searched in: " + ", ".join(narrowed))] if narrowed else []
     lines.append(("text", ""))
-    lines += [("key", "Esc  empties the search box")] if not asked.bare else []
+    lines += [("key", f"{key_of(state, 'clear', 'Esc')}  empties the search box")] if not asked.bare else []
     wider = one_line(scopes.told(scopes.following(state)))
     lines += [] if everywhere else [("key", f"{tab}{key_of(state, 'scope', 's')}  searches {wider}")]
     lines += [("key", f"{tab}{key_of(state, 'kinds', 't')}  goes on to the next kind of record")] if asked.kinds else []

@@ -9,7 +9,7 @@ from tui.deeds.table import Deed
 from tui.gateway.front import Gateway
 from tui.state import facts
 from tui.state.facts import Fact
-from tui.state.model import Link
+from tui.state.model import Link, ViewState
 from worker.contract.settings import Settings
 
 FLUSH_S = 0.25
@@ -75,17 +75,31 @@ class Linking:
         self._desk.later(FLUSH_S, self._pass_news_on)
 
     def _pass_news_on(self) -> None:
+        state = self._desk.state
+        if state.follows and self._desk.busy("list"):
+            self._desk.later(FLUSH_S, self._pass_news_on)  # however late the worker is, its answer is not cut off
+            return
         self._desk.later(REST_S, self._rested)
         news, self._news = self._news, 0
-        first = self._desk.state.empty_memory and news > 0
+        first = state.empty_memory and news > 0 and not state.live.paused
         queued, self._queued = self._queued, None
         self._desk.tell(facts.News(news, queued))
         if first:
             self.refresh()
+        elif self._desk.state.follows and self._desk.state.fresh:
+            self._desk.tell(facts.Refreshed(top=True))
+
+    def changed(self, before: ViewState, state: ViewState) -> None:
+        """What came while a record was read, or while all was paused, comes in after that."""
+        if state.follows and not before.follows and state.fresh and not self._flush_waits:
+            self._wait_for_more()
+        if before.live.paused and not state.live.paused and state.empty_memory:
+            self._asking.count()
 
     def _rested(self) -> None:
         self._flush_waits = False
-        if self._news or self._queued is not None:
+        state = self._desk.state
+        if self._news or self._queued is not None or (state.follows and state.fresh):
             self._wait_for_more()
 
     def refresh(self) -> None:

@@ -83,14 +83,18 @@ def _of_list(place: str, state: ViewState) -> list[tuple[str, str]]:
             past, ("guide", "keys"), ("quit", "back"),
         )  # fmt: skip
     third = ("demo", "leave demo") if state.visiting else ("scope", scopes.kind(scopes.following(state)))
-    fourth = (
-        ("refresh", "show new") if state.fresh else ("basket", "basket") if state.basket.entries else ("mark", "mark")
-    )
+    fourth = [("basket", "basket") if state.basket.entries else ("mark", "mark")]
     if state.ask.as_of_ms is not None:
-        fourth = past
+        fourth = [past]
+    elif state.live.paused:
+        fourth = [("pause", "go on")]
+    elif state.live.on:
+        fourth = [("follow", "no longer"), ("pause", "pause")]
+    elif state.fresh:
+        fourth = [("refresh", "show new"), ("follow", "follow")]
     last = ("back", "to the list") if place == PREVIEW else ("quit", "quit")
     return _pairs(
-        ("open", "open"), ("search", "search"), ("filters", "filters"), ("swap", "timeline"), third, fourth,
+        ("open", "open"), ("search", "search"), ("filters", "filters"), ("swap", "timeline"), third, *fourth,
         ("guide", "keys"), last,
     )  # fmt: skip
 

@@ -30,6 +30,8 @@ GROUPS = (
             ("gaps",),
             ("braille",),
             ("as_of",),
+            ("follow",),
+            ("pause",),
         ),
     ),
     ("Read", (("open",), ("next_hit", "last_hit"), ("jump",), ("go_back", "go_on"))),

@@ -8,6 +8,7 @@ from tui.state.corpora import CorpusFact
 from tui.state.costs import CostFact
 from tui.state.filters import FilterFact
 from tui.state.health import HealthFact
+from tui.state.live import LiveFact
 from tui.state.model import Counts
 from tui.state.next_start import StartFact
 from tui.state.reading import ReadingFact
@@ -263,5 +264,5 @@ Fact = (
     Starting | Connected | Failed | StreamOpen | StreamLost | Resync | News | Counted | Listed | Paged | ListFailed
     | StillWaiting | Faceted | Opened | OpenFailed | Tracked | TrackFailed | Typed | Scoped | Sorted | Ordered
     | Refreshed | Moved | Viewed | ListChosen | Said | Remembered | Switched | FilterFact | BasketFact
-    | ReadingFact | ScrubFact | Found | Split | SurveyFact
+    | ReadingFact | ScrubFact | LiveFact | Found | Split | SurveyFact
 )  # fmt: skip

@@ -10,6 +10,7 @@ from tui.state.corpora import Corpora
 from tui.state.costs import Costing
 from tui.state.filters import Choosing
 from tui.state.health import Healthing
+from tui.state.live import Live
 from tui.state.next_start import Preparing
 from tui.state.reading import Reading
 from tui.state.scrub import Scrub
@@ -204,6 +205,7 @@ class ViewState:
     basket: Basket = Basket()
     reading: Reading = Reading()
     scrub: Scrub = Scrub()
+    live: Live = Live()
     awaited: RecordKey | None = None
     split: int = 0
 
@@ -247,6 +249,17 @@ class ViewState:
         """The rows of a range that was begun, the cursor's included; empty if there is none."""
         start = self.find(self.basket.span_from) if self.basket.span_from is not None else None
         return range(min(start, self.here), max(start, self.here) + 1) if start is not None else range(0)
+
+    @property
+    def at_newest(self) -> bool:
+        """Whether the list stands at its newest record, so that what comes can come in above it."""
+        newest_first = self.view is View.LIST and self.ask.newest_first and self.ask.as_of_ms is None
+        return newest_first and self.cursor == 0 and self.basket.span_from is None
+
+    @property
+    def follows(self) -> bool:
+        """Whether new records come in by themselves now; not while one is read on the whole screen."""
+        return self.live.on and not self.live.paused and not self.reading.open
 
     @property
     def empty_memory(self) -> bool:

@@ -38,7 +38,19 @@ def why_not(state: ViewState, action: str) -> str:
             return "no record to take the project from"
         case "refresh" if state.link is Link.STARTING:
             return "the worker is being started"
-    return survey_reasons.why_not(state, action)
+    return _not_followed(state) if action == "follow" else survey_reasons.why_not(state, action)
+
+
+def _not_followed(state: ViewState) -> str:
+    if state.live.on:
+        return ""  # it can be ended at any time
+    if state.file_only or state.link is not Link.LIVE:
+        return "there is no worker to tell what is new"
+    if state.ask.as_of_ms is not None:
+        return "it is the past that is looked at"
+    if state.view is View.TIMELINE:
+        return "this is a timeline, not the list"
+    return "" if state.ask.newest_first else "the list is not newest first"
 
 
 def _in_time(state: ViewState) -> bool:

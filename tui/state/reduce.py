@@ -3,7 +3,20 @@
 from dataclasses import replace
 from typing import assert_never
 
-from tui.state import basket, corpora, costs, facts, filters, health, next_start, reading, scrub, session_tree, sought
+from tui.state import (
+    basket,
+    corpora,
+    costs,
+    facts,
+    filters,
+    health,
+    live,
+    next_start,
+    reading,
+    scrub,
+    session_tree,
+    sought,
+)
 from tui.state.facts import Fact, SurveyFact
 from tui.state.model import PAGE, PAGES_KEPT, SPLITS, Ask, Link, Rows, Track, View, ViewState
 from worker.contract.records import RecordKey
@@ -11,7 +24,16 @@ from worker.contract.search import Degraded, Entry, Facets
 
 
 def reduce(state: ViewState, fact: Fact) -> ViewState:
-    """The state after a fact."""
+    """The state after a fact. New records are followed for as long as the list stands at its newest."""
+    after = _reduced(state, fact)
+    if after.live.on and not after.at_newest:
+        word = "no longer following: new records wait again"
+        said = after.notice if after.notice != state.notice else ""
+        return replace(after, live=replace(after.live, on=False), notice=said or word)
+    return after
+
+
+def _reduced(state: ViewState, fact: Fact) -> ViewState:
     if isinstance(fact, SurveyFact):
         return _surveyed(state, fact)
     match fact:
@@ -85,6 +107,7 @@ _Linked = (
     | facts.Resync
     | facts.News
     | facts.Counted
+    | live.LiveFact
 )
 
 
@@ -98,22 +121,51 @@ def _linked(state: ViewState, fact: _Linked) -> ViewState:
             return replace(state, link=Link.FAILED, trouble=reason, waiting=False)
         case facts.StreamOpen():
             known = replace(state, link=Link.LIVE, trouble="")
-            return _again(known) if state.link is Link.LOST else known
+            return _old(known) if state.link is Link.LOST else known
         case facts.StreamLost(reason):
             return replace(state, link=Link.LOST, trouble=reason)
         case facts.Resync():
-            return _again(state)
+            return _old(state)
+        case facts.News(count, queued) if state.live.paused:
+            kept = replace(state.live, queued=state.live.queued if queued is None else queued)
+            return replace(state, fresh=state.fresh + count, live=kept)
         case facts.News(count, queued):
             return replace(state, fresh=state.fresh + count, queued=state.queued if queued is None else queued)
+        case live.Followed() | live.Paused():
+            return _lived(state, fact)
         case facts.Counted(counts, projects):
             return replace(state, counts=counts, projects=projects or state.projects)
         case _:
             assert_never(fact)
 
 
+def _lived(state: ViewState, fact: live.LiveFact) -> ViewState:
+    match fact:
+        case live.Followed() if fact.on:
+            top = replace(state, live=live.Live(on=True), cursor=0, held=None, awaited=None, fresh=0)
+            said = replace(top, notice="following: new records come in by themselves, until you move")
+            return _again(said) if state.fresh or state.live.missed else said
+        case live.Followed():
+            return replace(state, live=replace(state.live, on=False), notice="no longer following")
+        case live.Paused() if fact.on:
+            word = "paused: what comes is counted and not shown, until the same key again"
+            return replace(state, live=replace(state.live, paused=True), notice=word)
+        case live.Paused():
+            queued = state.queued if state.live.queued is None else state.live.queued
+            on = replace(state, live=live.Live(on=state.live.on), queued=queued, fresh=0, notice="on again")
+            return _again(on) if state.fresh or state.live.missed else on
+        case _:
+            assert_never(fact)
+
+
+def _old(state: ViewState) -> ViewState:
+    """What is shown may be old: it is read anew, while it is paused as soon as it goes on."""
+    return replace(state, live=replace(state.live, missed=True)) if state.live.paused else _again(state)
+
+
 def _again(state: ViewState) -> ViewState:
-    """The same question once more; the cursor stays on its record."""
-    held = state.rows.at(state.cursor) or state.held
+    """The same question once more; the cursor stays on its record, or on the newest where that is followed."""
+    held = None if state.live.on else state.rows.at(state.cursor) or state.held
     return replace(state, seq=state.seq + 1, waiting=True, merging=False, slow=False, failed="", held=held)
 
 
@@ -139,6 +191,8 @@ def _asked(state: ViewState, fact: _Asked) -> ViewState:
             assert_never(fact)
     if ask == state.ask:
         return state
+    if state.live.on:
+        state = replace(state, held=None, cursor=0)  # the newest of those asked for now
     return replace(
         state, ask=ask, seq=state.seq + 1, waiting=True, merging=False, slow=False, failed="", notice="",
         view=View.LIST, fresh=0, scrub=replace(state.scrub, lanes=None),
@@ -256,7 +310,9 @@ def _stood(
             rest = tuple(kept for kept in state.searches if kept != (text, project))
             if len(rest) < len(state.searches):
                 return replace(state, searches=rest, notice="this search is no longer kept")
-            return replace(state, searches=((text, project), *rest), notice="kept: among the commands ({palette}) as a search")
+            return replace(
+                state, searches=((text, project), *rest), notice="kept: among the commands ({palette}) as a search"
+            )
         case facts.Said(text):
             return replace(state, notice=text)
         case facts.Switched(place, demo):

@@ -1,8 +1,9 @@
 """Pure: (state, action of the keymap) → fact, where the state alone decides: steps, scope, kinds, or why not."""
 
-from tui.state import basket, facts, reading, scopes
+from tui.state import basket, facts, live, reading, scopes
 from tui.state.facts import Fact
 from tui.state.model import View, ViewState
+from tui.state.reasons import why_not
 from worker.contract.records import RecordKind
 from worker.contract.search import Order
 
@@ -28,8 +29,8 @@ def fulfilled(state: ViewState, action: str, *, whole_record: bool) -> Fact | No
             return _way(state, action)
         case "leave_box":
             return facts.Said("no hits to go to; {clear} empties the box")
-        case "top":
-            return facts.Refreshed(top=True) if state.fresh and state.view is View.LIST else facts.Moved(to=0)
+        case "top" | "follow" | "pause":
+            return _newest(state, action)
         case "earlier":
             return _step(state, -1, whole_record)
         case "later":
@@ -45,6 +46,18 @@ def fulfilled(state: ViewState, action: str, *, whole_record: bool) -> Fact | No
         case "mark" | "span" | "next_mark" | "last_mark" | "empty" | "restore" | "more" | "less":
             return _marked(state, action)
     return None
+
+
+def _newest(state: ViewState, action: str) -> Fact:
+    """To the newest record, once or from now on; or what is new is kept out."""
+    if action == "top":
+        return facts.Refreshed(top=True) if state.fresh and state.view is View.LIST else facts.Moved(to=0)
+    if action == "pause":
+        return live.Paused(not state.live.paused)
+    if state.follows:
+        return live.Followed(False)
+    reason = why_not(state, action)
+    return facts.Said(f"not followed: {reason}") if reason else live.Followed(True)
 
 
 def _jump(state: ViewState, number: int) -> Fact:
@@ -92,8 +105,9 @@ def _spanned(state: ViewState) -> Fact:
     if not rows:
         return basket.SpanBegun(None)  # where it began is no longer in the list
     if len(rows) > MOST_AT_ONCE:
-        said = f"at most {MOST_AT_ONCE} records at once; these are {len(rows):,}"
-        return facts.Said(f"{said}. {{undo}} gives the range up")
+        return facts.Said(
+            f"at most {MOST_AT_ONCE} records at once; these are {len(rows):,}. {{undo}} gives the range up"
+        )
     entries = [state.at(index) for index in rows]
     loaded = tuple(entry for entry in entries if entry is not None)
     if len(loaded) < len(entries):

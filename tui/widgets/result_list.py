@@ -18,6 +18,7 @@ from tui.cells.fit import width
 from tui.cells.look import Look
 from tui.cells.marks import ROLES
 from tui.keymap import places
+from tui.state.live import Followed
 from tui.state.model import View, ViewState
 from tui.widgets.paint import Acts, Painter, bindings, components
 from worker.contract.project_name import head
@@ -134,6 +135,11 @@ class ResultList(ScrollView, Acts, Painter, can_focus=True):
             self.post_message(messages.Moved(to=index))
             if event.chain == 2:
                 self.post_message(messages.Wanted("open", self.PLACE))
+
+    def on_mouse_scroll_down(self) -> None:
+        """The wheel turns away from the newest, which are no longer followed."""
+        if self._state.follows:
+            self.post_message(messages.Known(Followed(False)))
 
     def on_resize(self) -> None:
         """Other rows are on the screen."""

@@ -5,13 +5,13 @@ from dataclasses import replace
 import pytest
 
 from tests.tui.memory import entry_of, many, observation
-from tui.state import facts, reading, scrub
+from tui.state import basket, facts, live, reading, scrub
 from tui.state.model import PAGE, PAGES_KEPT, Ask, Counts, Link, Rows, Track, View, ViewState
 from tui.state.needs import NeedList, NeedPages, NeedRecord, NeedTrack, missing_pages, needs
 from tui.state.reduce import reduce
 from tui.state.store import Store
 from worker.contract.lanes import Lanes
-from worker.contract.search import Entry, Hit, SearchPage, Timeline
+from worker.contract.search import Entry, Hit, Order, SearchPage, Timeline
 
 ENTRIES = tuple(entry_of(record) for record in reversed(many(300)))
 
@@ -202,3 +202,41 @@ def test_subscribers_hear_of_changes_only() -> None:
     store.tell(facts.Said(""))
     store.tell(facts.Said("word"))
     assert [state.notice for state in heard] == ["word"]
+
+
+@pytest.mark.parametrize(
+    ("fact", "on"),
+    [
+        (facts.Moved(to=0), True),
+        (facts.News(1), True),
+        (facts.Resync(), True),
+        (facts.Scoped("shop"), True),
+        (facts.Moved(by=1), False),
+        (facts.Ordered(Order.DATE_ASC), False),
+        (facts.Typed("auth"), False),
+        (facts.Typed("until:2020", as_of_ms=1), False),
+        (basket.SpanBegun(ENTRIES[0].key), False),
+    ],
+)
+def test_new_records_are_followed_while_the_list_stands_at_its_newest(fact: facts.Fact, on: bool) -> None:
+    followed = reduce(reduce(SHOWN, facts.Moved(by=9)), live.Followed(True))
+    assert (followed.cursor, followed.held, followed.follows) == (0, None, True)
+    after = reduce(followed, fact)
+    assert after.follows is on
+    assert ("no longer following" in after.notice) is not on
+    if on:  # whatever is answered next, the cursor is on the newest of it
+        assert all(need.focus is None for need in needs(followed, after) if isinstance(need, NeedList))
+
+
+def test_what_is_paused_asks_nothing_until_it_goes_on() -> None:
+    paused = reduce(SHOWN, live.Paused(True))
+    for fact in (facts.News(2, 7), facts.Resync(), facts.StreamLost("gone"), facts.StreamOpen(), facts.News(1)):
+        came = reduce(paused, fact)
+        assert (needs(paused, came), came.rows, came.queued) == ([], SHOWN.rows, SHOWN.queued)
+        paused = came
+    on = reduce(paused, live.Paused(False))
+    assert (paused.fresh, on.fresh, on.queued, on.live) == (3, 0, 7, live.Live())
+    asked = [need for need in needs(paused, on) if isinstance(need, NeedList)]
+    assert [need.focus and need.focus.key for need in asked] == [ENTRIES[0].key]
+    nothing_came = reduce(reduce(SHOWN, live.Paused(True)), live.Paused(False))
+    assert needs(SHOWN, nothing_came) == []

@@ -1,0 +1,34 @@
+"""Pure: new records as they come: let in by themselves, or kept out for a while."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Live:
+    """on: new records are let in by themselves. paused: nothing changes what is shown, whatever comes.
+
+    missed: what came meanwhile makes it worth reading all anew. queued: the last that was told meanwhile of what waits
+    to be understood; None: nothing was.
+    """
+
+    on: bool = False
+    paused: bool = False
+    missed: bool = False
+    queued: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Followed:
+    """New records are to come in by themselves, or no longer."""
+
+    on: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Paused:
+    """What is shown is to stay as it is, or to go on."""
+
+    on: bool
+
+
+LiveFact = Followed | Paused
