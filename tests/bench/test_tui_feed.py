@@ -42,6 +42,17 @@ def test_a_feed_that_is_not_followed(worker: WorkerProcess, tmp_path: Path) -> N
     assert max(figures.values()) <= 200
 
 
+def test_a_feed_that_is_followed(worker: WorkerProcess, tmp_path: Path) -> None:
+    with app_before(worker, tmp_path) as terminal:
+        terminal.send("U")
+        terminal.until(lambda text: "● following" in text)
+        slow, fast = (_fed(terminal, worker, rate, "followed in the list", "60,000 B/s") for rate in (50, 500))
+        assert "● following" in terminal.text and "Fed" in terminal.text
+    told("followed at 500 events/s against 50", f"{fast / slow:.2f} ×", "1.5 ×")
+    assert max(slow, fast) <= 60_000
+    assert fast <= 1.5 * slow  # however much comes, a screenful is painted as often
+
+
 def test_a_feed_that_is_followed_line_by_line(worker: WorkerProcess, tmp_path: Path) -> None:
     with Terminal(["-m", "worker.cli.main", "tail"], environ_of(worker, tmp_path)) as terminal:
         terminal.until(lambda text: "#" in text)
