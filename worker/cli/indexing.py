@@ -1,6 +1,8 @@
 """`index status|verify|repair|rebuild|pause|resume`: the index by meaning."""
 
 import argparse
+import shutil
+import textwrap
 import time
 from collections.abc import Sequence
 from typing import TypeVar
@@ -22,6 +24,8 @@ _LONG_S = 600.0
 """A comparison of a large index takes as long as it takes."""
 _START_S = 30.0
 _SHOWN = 10
+_TABLE_COLUMNS = 80
+"""In fewer each row is two lines or more."""
 _AT_WORK = (IndexState.CATCHING_UP, IndexState.READY)
 
 
@@ -51,8 +55,9 @@ def main(argv: Sequence[str]) -> int:
     if args.json:
         say_json(status if faults is None else faults)
     else:
-        say(_told(status) if faults is None else f"{_found(faults)}\n{_line(status)}")
-    if faults is not None and (_lacks(faults) or (args.action == "verify" and _any(faults))):
+        columns = shutil.get_terminal_size().columns
+        say(_fitted(_told(status, columns) if faults is None else f"{_found(faults)}\n{_line(status)}", columns))
+    if faults is not None and _falls_short(faults, args.action):
         return exits.NOTHING
     return exits.UNAVAILABLE if status.state is IndexState.FAILED else exits.FOUND
 
@@ -119,7 +124,12 @@ def _lacks(faults: IndexFaults) -> bool:
     return bool(faults.waiting or faults.chroma)
 
 
-def _told(status: IndexStatus) -> str:
+def _falls_short(faults: IndexFaults, action: str) -> bool:
+    """Whether something is wrong or was not compared; of a repair, whether something is not being mended either."""
+    return bool(faults.chroma) if action == "repair" else _any(faults) or _lacks(faults)
+
+
+def _told(status: IndexStatus, columns: int) -> str:
     lines = [_line(status)]
     if status.state is IndexState.OFF:
         return lines[0]
@@ -127,8 +137,10 @@ def _told(status: IndexStatus) -> str:
     lines.append(f"  model      {status.model or 'not loaded yet'} ({status.dimension} dimensions){served}")
     held = "" if status.documents is None else f", {status.documents:,} documents"
     lines.append(f"  chroma     {status.backend}: {status.chroma or 'not open yet'}{held}")
-    if status.covered:
-        lines.append(f"  {'project':<28} {'kind':<12} {'records':>9} {'embedded':>9} {'pending':>8} {'watermark':>10}")
+    if columns < _TABLE_COLUMNS:
+        lines += [line for row in status.covered for line in _rows(row)]
+    elif status.covered:
+        lines.append(f"  {'project':<26} {'kind':<11} {'records':>9} {'embedded':>9} {'pending':>8} {'watermark':>10}")
         lines += [_row(row) for row in status.covered]
     return "\n".join(lines)
 
@@ -148,10 +160,31 @@ def _line(status: IndexStatus) -> str:
 
 
 def _row(row: Coverage) -> str:
-    name = row.project if len(row.project) <= 28 else row.project[:27] + "…"
+    name = row.project if len(row.project) <= 26 else row.project[:25] + "…"
     return (
-        f"  {name:<28} {row.kind.value:<12} {row.records:>9,} {row.embedded:>9,} {row.pending:>8,} {row.watermark:>10,}"
+        f"  {name:<26} {row.kind.value:<11} {row.records:>9,} {row.embedded:>9,} {row.pending:>8,} {row.watermark:>10,}"
     )
+
+
+def _rows(row: Coverage) -> tuple[str, str]:
+    """The same where a terminal is too narrow for it."""
+    return (
+        f"  {row.project}: {row.kind.value}",
+        f"    {row.embedded:,} of {row.records:,} embedded, {row.pending:,} pending, watermark {row.watermark:,}",
+    )
+
+
+def _fitted(text: str, columns: int) -> str:
+    """Broken between words; what belongs to the line before is set in."""
+    return "\n".join(_broken(line, columns) for line in text.splitlines())
+
+
+def _broken(line: str, columns: int) -> str:
+    if len(line) <= columns or columns >= _TABLE_COLUMNS:
+        return line
+    start = " " * (len(line) - len(line.lstrip()))
+    words = " ".join(line.split())
+    return textwrap.fill(words, max(20, columns), initial_indent=start, subsequent_indent=f"{start}  ")
 
 
 def _found(faults: IndexFaults) -> str:
