@@ -24,7 +24,7 @@ from worker.projection.collection import Shape
 from worker.projection.embed import Matrix
 from worker.projection.hosted import HostedIndex
 from worker.projection.index import Fragment, Value
-from worker.projection.opening import open_local, remove_others
+from worker.projection.opening import open_local
 
 DIMENSION = 8
 
@@ -115,18 +115,14 @@ def test_closed_and_opened_again_it_is_the_same(tmp_path: Path) -> None:
 
 
 def test_vectors_of_another_model_are_elsewhere(tmp_path: Path) -> None:
-    """Folders of other models are removed when told; what is open stays, and so does what is not ours."""
-    (tmp_path / "mine").mkdir()
     index = open_in(tmp_path)
     index.upsert(fragments(vectors(3)))
     other = open_local(tmp_path, "other model", DIMENSION)
     assert (other.count(), index.count()) == (0, 3)
     assert other.generation != index.generation
     other.close()
-    assert remove_others(tmp_path, "new model", 3) == [Shape("other model", DIMENSION).name]
     assert index.count() == 3
     index.close()
-    assert (tmp_path / "mine").is_dir()
 
 
 @pytest.mark.parametrize("rows", [vectors(1, dimension=5), np.full((1, DIMENSION), np.nan, np.float32)])

@@ -6,14 +6,14 @@ import shutil
 import socket
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Protocol
 
 from worker.contract.errors import Unavailable
 from worker.projection import folder, hosted
-from worker.projection.collection import PREFIX, Server, Shape
+from worker.projection.collection import Server, Shape
 from worker.projection.index import VectorIndex
 
 _log = logging.getLogger(__name__)
@@ -93,21 +93,6 @@ def open_remote(
     with _importing():
         from worker.projection import chroma  # 650 ms
     return chroma.open_server(server, Shape(model, dimension, of), random())
-
-
-def remove_others(vectors: Path, model: str, dimension: int) -> list[str]:
-    """Delete the folders of other models and formats, and what was put aside of them; their names.
-
-    What another process has open is left. Errors: ``Unavailable`` when one cannot be deleted.
-    """
-    kept = Shape(model, dimension).name
-    found = [path for path in sorted(vectors.glob(f"{PREFIX}*")) if path.is_dir() and not path.name.startswith(kept)]
-    removed = []
-    for path in found:
-        with suppress(folder.InUse):
-            folder.own(path).remove()
-            removed.append(path.name)
-    return removed
 
 
 @contextmanager

@@ -154,22 +154,6 @@ def is_cjk(text: str) -> bool:
     return sum(map(analysis.is_unspaced, letters)) > _CJK_SHARE * len(letters)
 
 
-def reciprocal_rank(rankings: Iterable[Sequence[K]], *, damping: int = 60) -> list[K]:
-    """One ranking out of many, best first.
-
-    rankings: a list for each engine, best first, no key twice within one.
-    damping: in ranks; larger trusts the top less.
-    Order: by summed 1/(damping + rank); ties keep the order of first sight.
-    Errors: none; no rankings give [].
-    Source: Cormack, Clarke, Büttcher, SIGIR 2009.
-    """
-    scores: dict[K, float] = {}
-    for ranking in rankings:
-        for rank, key in enumerate(ranking, 1):
-            scores[key] = scores.get(key, 0.0) + 1 / (damping + rank)
-    return sorted(scores, key=lambda key: -scores[key])
-
-
 def intersect_with_ranking(passing: Iterable[K], ranking: Iterable[K]) -> list[K]:
     """What passes a filter, in the order of a ranking; what the ranking does not name comes after, in its own order.
 

@@ -13,7 +13,6 @@ from worker.search.fusion import (
     fuse,
     intersect_with_ranking,
     is_cjk,
-    reciprocal_rank,
 )
 
 NOW = 1_700_000_000_000
@@ -156,29 +155,6 @@ def test_half_of_what_newness_adds_is_left_after_the_window() -> None:
 )
 def test_which_questions_are_of_a_script_without_blanks(text: str, expected: bool) -> None:
     assert is_cjk(text) is expected
-
-
-def test_reciprocal_ranks_add_up() -> None:
-    assert reciprocal_rank([[1, 2, 3], [3, 4]]) == [3, 1, 2, 4]
-    assert reciprocal_rank([[1, 2], [2, 1]]) == [1, 2]
-    assert reciprocal_rank([]) == []
-
-
-def test_less_damping_trusts_the_top_more() -> None:
-    rankings = [[1, 2], [3, 2], [4, 2]]
-    assert reciprocal_rank(rankings)[0] == 2
-    assert reciprocal_rank([[1, 2, 3], [4, 5, 2]], damping=0)[0] == 1
-
-
-@given(st.lists(KEYS))
-def test_a_fused_ranking_has_every_key_once(rankings: list[list[int]]) -> None:
-    fused = reciprocal_rank(rankings)
-    assert sorted(fused) == sorted({key for ranking in rankings for key in ranking})
-
-
-@given(KEYS)
-def test_one_ranking_stays_as_it_is(ranking: list[int]) -> None:
-    assert reciprocal_rank([ranking]) == ranking
 
 
 @given(KEYS, KEYS)
