@@ -83,16 +83,16 @@ def _of_list(place: str, state: ViewState) -> list[tuple[str, str]]:
             past, ("guide", "keys"), ("quit", "back"),
         )  # fmt: skip
     third = ("demo", "leave demo") if state.visiting else ("scope", scopes.kind(scopes.following(state)))
+    last = ("back", "to the list") if place == PREVIEW else ("quit", "quit")
     fourth = [("basket", "basket") if state.basket.entries else ("mark", "mark")]
     if state.ask.as_of_ms is not None:
         fourth = [past]
-    elif state.live.paused:
-        fourth = [("pause", "go on")]
-    elif state.live.on:
-        fourth = [("follow", "no longer"), ("pause", "pause")]
+    elif state.live.paused or state.live.on:
+        # What is out of the ordinary, and how it ends, comes before what can be done at any time.
+        live = [("pause", "go on")] if state.live.paused else [("follow", "stop following"), ("pause", "pause")]
+        return _pairs(*live, ("open", "open"), ("search", "search"), ("filters", "filters"), ("guide", "keys"), last)
     elif state.fresh:
         fourth = [("refresh", "show new"), ("follow", "follow")]
-    last = ("back", "to the list") if place == PREVIEW else ("quit", "quit")
     return _pairs(
         ("open", "open"), ("search", "search"), ("filters", "filters"), ("swap", "timeline"), third, *fourth,
         ("guide", "keys"), last,

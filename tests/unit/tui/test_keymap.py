@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 from tui.keymap import footer, places
-from tui.state.model import Counts, ViewState
+from tui.state.live import Live
+from tui.state.model import Counts, Link, ViewState
 
 
 @pytest.mark.parametrize(("visiting", "offered"), [(True, True), (False, False)])
@@ -14,3 +15,16 @@ def test_only_a_demo_that_can_be_left_offers_it(visiting: bool, offered: bool) -
     assert (("M", "leave demo") in footer.footer(places.LIST, state)) is offered
     empty = replace(state, counts=Counts(0, 0, 0))
     assert any(key == "M" for key, _ in footer.footer(places.LIST, empty)) is offered
+
+
+@pytest.mark.parametrize(
+    ("live", "offered"),
+    [
+        (Live(on=True), [("U", "stop following"), ("P", "pause")]),
+        (Live(on=True, paused=True), [("P", "go on")]),
+        (Live(paused=True), [("P", "go on")]),
+    ],
+)
+def test_how_following_and_a_pause_end_stands_first(live: Live, offered: list[tuple[str, str]]) -> None:
+    state = ViewState(link=Link.LIVE, live=live)
+    assert footer.footer(places.LIST, state)[: len(offered)] == offered
