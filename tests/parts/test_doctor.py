@@ -27,8 +27,8 @@ from worker.contract.settings import Chroma, Settings
 from worker.contract.upkeep import Check
 
 EVERY = [
-    "installed", "settings", "folder", "file system", "disk", "permissions", "keymap", "access", "port", "running", "version",
-    "reachable", "stream", "observer", "database", "index", "fulltext", "meaning",
+    "installed", "settings", "folder", "file system", "disk", "permissions", "keymap", "access", "port", "running",
+    "version", "reachable", "stream", "observer", "database", "index", "fulltext", "meaning",
     "agent", "hooks", "spool", "hook times",
 ]  # fmt: skip
 

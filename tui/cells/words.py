@@ -3,8 +3,8 @@
 from tui.cells.clean import one_line
 from tui.cells.glyphs import Glyphs
 from tui.cells.marks import grouped
-from tui.keymap.action import written
 from tui.state import scopes
+from tui.state.keys import written
 from tui.state.model import Link, View, ViewState
 from worker.contract.records import RecordKind
 from worker.contract.search import Order

@@ -1,6 +1,8 @@
-"""Pure: what a key does, and how the key is written."""
+"""Pure: what a key does."""
 
 from dataclasses import dataclass
+
+from tui.state.keys import written
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,21 +33,3 @@ class Action:
     def first(self) -> str:
         """The first key as a person reads it."""
         return self.shown if self.by_key else written(self.keys[0])
-
-
-def written(key: str) -> str:
-    """A key as a person reads it: `/`, `PgDn`, `Ctrl+F`."""
-    if key in _SHOWN or "+" not in key:
-        return _SHOWN.get(key, key)
-    *held, last = key.split("+")
-    return "+".join([*(name.capitalize() for name in held), _SHOWN.get(last, last.upper())])
-
-
-_SHOWN = {
-    "enter": "Enter", "escape": "Esc", "backspace": "Backspace", "tab": "Tab", "shift+tab": "Shift+Tab",
-    "slash": "/", "question_mark": "?", "comma": ",", "full_stop": ".", "up": "Up", "down": "Down",
-    "left": "Left", "right": "Right", "pageup": "PgUp", "pagedown": "PgDn", "home": "Home", "end": "End",
-    "space": "Space", "f1": "F1", "left_square_bracket": "[", "right_square_bracket": "]", "plus": "+",
-    "equals_sign": "=", "colon": ":", "less_than_sign": "<", "greater_than_sign": ">", "minus": "-",
-    "dollar_sign": "$", "exclamation_mark": "!",
-}  # fmt: skip

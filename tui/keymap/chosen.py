@@ -10,9 +10,10 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from tui.keymap.action import Action, written
+from tui.keymap.action import Action
 from tui.keymap.places import BOXES
 from tui.keymap.table import KEYMAP, at
+from tui.state.keys import written
 
 SET = "set"
 SETS: Mapping[str, Mapping[str, tuple[str, ...]]] = {

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from tui.keymap import file, places
-from tui.keymap.action import written
 from tui.keymap.chosen import SETS, Chosen, chosen, first, in_force, keyed, led, shown
 from tui.keymap.table import KEYMAP, named
+from tui.state.keys import written
 
 SCORE, SCOPE = named("score").keys[0], named("scope").keys[0]
 
