@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from worker.contract.errors import Invalid, NotFound
 from worker.contract.query import parse, shown_span
@@ -34,6 +35,8 @@ from worker.store import axis, candidates, filters, listing, plain, records
 from worker.store.axis import Run
 from worker.store.finder import Finder
 from worker.store.tables import Connection, Store
+
+T = TypeVar("T")
 
 _CONCEPTS = 50
 _MOST_BUCKETS = 2_000
@@ -238,8 +241,8 @@ class Engine:
 
         def work(connection: Connection) -> Facets:
             match, kinds = _settled(self._finder, connection, asked)
-            window, _ = _window(self._finder, connection, asked, match, kinds)
-            sets = _sets(match, asked.where, window)
+            added, _ = _meant(self._finder, connection, asked, match, kinds, hybrid.added)
+            sets = _sets(asked, match, added)
             groups = [group for each in sets for group in self._finder.groups(connection, *each)]
             first = min((group.first_epoch_ms for group in groups), default=None)
             last = max((group.last_epoch_ms for group in groups), default=None)
@@ -302,7 +305,7 @@ def _find(finder: Finder, connection: Connection, query: SearchQuery, asked: _As
     """The page of what fits."""
     match, kinds = _settled(finder, connection, asked)
     notes = (_LOOSE,) if kinds and match != asked.match else ()
-    window, degraded = _window(finder, connection, asked, match, kinds)
+    window, degraded = _meant(finder, connection, asked, match, kinds, hybrid.window)
     if window is not None:
         placed = hybrid.page(connection, finder, window, limit=query.limit, offset=query.offset)
         counts = window.kinds if window.is_all else _added(kinds, window.kinds)
@@ -312,29 +315,35 @@ def _find(finder: Finder, connection: Connection, query: SearchQuery, asked: _As
     return _Found(placed, kinds, "keyword" if match else "filter", notes, degraded)
 
 
-def _window(
-    finder: Finder, connection: Connection, asked: _Asked, match: str, kinds: dict[RecordKind, int]
-) -> tuple[hybrid.Window | None, Degraded | None]:
-    """The candidates of both engines, or None and why there are none."""
+def _meant(
+    finder: Finder,
+    connection: Connection,
+    asked: _Asked,
+    match: str,
+    kinds: dict[RecordKind, int],
+    look: Callable[[Connection, Finder, Meaning, Future[Thought], hybrid.Asked, int], T],
+) -> tuple[T | None, Degraded | None]:
+    """What both engines find, looked at in one way or another, or None and why there is nothing."""
     if asked.meaning is None or asked.thinking is None or asked.question is None:
         return None, None
     # A phrase that stands somewhere is a demand for meaning too.
     strict = asked.question.strict and match == asked.match
     question, worded = replace(asked.question, match=match, strict=strict), sum(kinds.values())
     try:
-        return hybrid.window(connection, finder, asked.meaning, asked.thinking, question, worded), None
+        return look(connection, finder, asked.meaning, asked.thinking, question, worded), None
     except Unanswered as unanswered:
         return None, unanswered.reason
 
 
-def _sets(match: str, where: filters.Condition, window: hybrid.Window | None) -> list[tuple[str, filters.Condition]]:
+def _sets(asked: _Asked, match: str, added: hybrid.Added | None) -> list[tuple[str, filters.Condition]]:
     """What is found, as sets that do not overlap: what has the words, and what meaning adds."""
-    if window is None:
-        return [(match, where)]
-    if window.rest is not None:
-        return [("", where)]
-    added = [("", candidates.only(window.unworded))] if window.unworded else []
-    return added if window.asked.alone else [(match, where), *added]
+    if added is None:
+        return [(match, asked.where)]
+    if added.everything:
+        return [("", asked.where)]
+    more = [("", candidates.only(added.numbers))] if added.numbers else []
+    alone = asked.question is not None and asked.question.alone
+    return more if alone else [(match, asked.where), *more]
 
 
 def _added(kinds: dict[RecordKind, int], more: dict[RecordKind, int]) -> dict[RecordKind, int]:

@@ -95,6 +95,15 @@ def by_words(ranked: Sequence[Ranked], offset: int = 0) -> list[Placed]:
     return [Placed(found.key, found.score, offset + rank) for rank, found in enumerate(ranked, start=1)]
 
 
+@dataclass(frozen=True, slots=True)
+class Added:
+    """What meaning adds to what has the words, in no order; numbers: docids. everything: all that passes the filters
+    is listed, and numbers are none."""
+
+    numbers: tuple[int, ...] = ()
+    everything: bool = False
+
+
 def window(
     connection: Connection, finder: Finder, meaning: Meaning, thinking: Future[Thought], asked: Asked, worded: int
 ) -> Window:
@@ -103,6 +112,88 @@ def window(
     thinking: the question on its way to a vector; what the words find is looked for meanwhile. worded: how many
     records have the words. Errors: ``Unanswered`` when meaning has nothing to say.
     """
+    pool = _pool(connection, finder, meaning, thinking, asked, worded)
+    weights, floor = pool.weights, pool.floor
+    found = _candidates(connection, pool)
+    fused = [
+        each
+        for each in _fused(connection, meaning, pool.thought, asked, found, pool.emphases)
+        if each.candidate.is_shown(floor)
+    ]
+    order = [each.candidate.docid for each in fused]
+    rest: tuple[int, ...] | None = None
+    if pool.passing is not None and pool.is_everything:
+        rest = _rest(connection, finder, asked, order, len(pool.passing))
+    return Window(
+        asked,
+        fused=tuple(fused),
+        by_words={} if asked.alone else _ranks(pool.scores),
+        by_meaning=_ranks(pool.nearest),
+        unworded=tuple(number for number in order if number not in weights),
+        beyond=tuple(number for number in order if number in pool.further),
+        rest=rest,
+        degraded=None if pool.is_lit else Degraded.INDEX_STARTING,
+    )
+
+
+def added(
+    connection: Connection, finder: Finder, meaning: Meaning, thinking: Future[Thought], asked: Asked, worded: int
+) -> Added:
+    """What ``window`` would add, for whoever counts: nothing is put in order. Errors: ``Unanswered``."""
+    pool = _pool(connection, finder, meaning, thinking, asked, worded)
+    if pool.is_everything:
+        return Added(everything=True)
+    weights, floor = pool.weights, pool.floor
+    unworded = (
+        fusion.Candidate(number, 0, None, *pool.nearness.get(number, (None, None)))
+        for number in pool.numbers
+        if number not in weights
+    )
+    return Added(tuple(sorted(each.docid for each in unworded if each.is_shown(floor))))
+
+
+@dataclass(frozen=True, slots=True)
+class _Pool:
+    """The candidates of both engines, not in order yet.
+
+    scores: of the best by words; further: of what else has them, of the nearest. passing: all that passes the filters,
+    None where that is too much. nearest: best first; nearness: theirs and that of the best by words.
+    """
+
+    asked: Asked
+    thought: Thought
+    emphases: Sequence[float]
+    scores: dict[int, float]
+    further: dict[int, float]
+    passing: Sequence[int] | None
+    nearest: Sequence[int]
+    nearness: dict[int, Nearness]
+    is_lit: bool
+
+    @property
+    def weights(self) -> dict[int, float]:
+        """How well each has the words, of those that have them; nothing where meaning ranks by itself."""
+        return {} if self.asked.alone else self.scores | self.further
+
+    @property
+    def numbers(self) -> list[int]:
+        """All of them."""
+        return [*self.scores, *(number for number in self.nearest if number not in self.scores)]
+
+    @property
+    def floor(self) -> float:
+        """What has none of the words must be this near."""
+        return fusion.FLOOR if self.weights else fusion.FLOOR_OF_ALL
+
+    @property
+    def is_everything(self) -> bool:
+        """Whether all that passes the filters is listed."""
+        return self.asked.whole and self.passing is not None and not self.asked.strict
+
+
+def _pool(
+    connection: Connection, finder: Finder, meaning: Meaning, thinking: Future[Thought], asked: Asked, worded: int
+) -> _Pool:
     wording = _best(connection, finder, asked, POOL) if not asked.alone or asked.strict else []
     scores = {search_index.docid(found.key): found.score for found in wording}
     most = meaning.exact_most(narrow=asked.where.narrow)
@@ -118,28 +209,11 @@ def window(
     )
     nearness = nearest | others
     further: dict[int, float] = {}
-    added = [number for number in nearest if number not in scores]
-    if worded > POOL and added and not asked.alone:
-        further = candidates.weighed_of(connection, asked.match, added)
-    weights = {} if asked.alone else scores | further
-    found = _candidates(connection, [*scores, *added], weights, nearness)
-    floor = fusion.FLOOR if weights else fusion.FLOOR_OF_ALL
-    fused = [
-        each for each in _fused(connection, meaning, thought, asked, found, emphases) if each.candidate.is_shown(floor)
-    ]
-    order = [each.candidate.docid for each in fused]
-    rest: tuple[int, ...] | None = None
-    if asked.whole and passing is not None and not asked.strict:
-        rest = _rest(connection, finder, asked, order, len(passing))
-    return Window(
-        asked,
-        fused=tuple(fused),
-        by_words={} if asked.alone else _ranks(scores),
-        by_meaning=_ranks(nearest),
-        unworded=tuple(number for number in order if number not in weights),
-        beyond=tuple(number for number in order if number in further),
-        rest=rest,
-        degraded=None if _is_lit(scores or near, nearness) else Degraded.INDEX_STARTING,
+    unranked = [number for number in nearest if number not in scores]
+    if worded > POOL and unranked and not asked.alone:
+        further = candidates.weighed_of(connection, asked.match, unranked)
+    return _Pool(
+        asked, thought, emphases, scores, further, passing, tuple(nearest), nearness, _is_lit(scores or near, nearness)
     )
 
 
@@ -166,12 +240,11 @@ def _rarity(connection: Connection, asked: Asked) -> _Rarity | None:
     return _Rarity(pieces, found, frequencies.records(connection, asked.where))
 
 
-def _candidates(
-    connection: Connection, numbers: Sequence[int], weights: dict[int, float], nearness: dict[int, Nearness]
-) -> list[fusion.Candidate]:
+def _candidates(connection: Connection, pool: _Pool) -> list[fusion.Candidate]:
+    numbers, weights = pool.numbers, pool.weights
     epochs = candidates.moments(connection, numbers)
     return [
-        fusion.Candidate(number, epochs.get(number, 0), weights.get(number), *nearness.get(number, (None, None)))
+        fusion.Candidate(number, epochs.get(number, 0), weights.get(number), *pool.nearness.get(number, (None, None)))
         for number in numbers
     ]
 
