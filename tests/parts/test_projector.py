@@ -537,6 +537,26 @@ async def test_a_write_that_hangs_is_not_waited_for_by_a_comparison(
         await assert_true(store, shelf)
 
 
+async def test_new_records_do_not_wait_for_a_write_that_hangs(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("worker.projection.projector._LIVE_INDEX_S", 0.1)
+    shelf = Shelf()
+    async with projecting(store, Model(), shelf) as projector:
+        await settled(store, projector)
+        shelf.gate.clear()
+        for number in range(1, 7):
+            await fill(store, make_batch(rows(1, f"new {number}")))
+
+            async def embedded(wanted: int = number) -> bool:
+                return await store.read(lambda connection: vectors.counts(connection, NAME)) == (wanted, wanted)
+
+            await eventually(embedded)
+        await run(store, "UPDATE observations SET title = 'newer' WHERE id = 1")
+        await delete(store, 2)
+        shelf.gate.set()
+        await settled(store, projector)
+        await assert_true(store, shelf)
+
+
 async def test_a_comparison_tells_what_it_did_not_compare(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     shelf, model = Shelf(), Model()
     shelf.down = "vectors is a file"

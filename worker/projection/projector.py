@@ -43,6 +43,8 @@ _MOST_LIVE = 64
 _MOST_FRESH = 512
 _MOST_LAG = 1_000
 """Chroma is asked while it lacks at most so many records; a search can compare those one by one."""
+_LIVE_INDEX_S = 3.0
+"""A live record waits so long for Chroma; the next ones are embedded then, and it is given all of them later."""
 _REPORT_S = 1.0
 _CLOSE_S = 1.5
 
@@ -235,9 +237,12 @@ class Projector:
                     held = self._keeper or ""
                 return await mending.compare(self._store, model, held, self._writing, self._passage, repairs=repairs)
             finally:
-                reopening = asyncio.create_task(self._reopen())
-                self._reopening.add(reopening)
-                reopening.add_done_callback(self._reopening.discard)
+                self._reopen_later()
+
+    def _reopen_later(self) -> None:
+        reopening = asyncio.create_task(self._reopen())
+        self._reopening.add(reopening)
+        reopening.add_done_callback(self._reopening.discard)
 
     async def _reopen(self) -> None:
         """Let Chroma be written to when it has answered what it was last asked: what waits for that hangs with it."""
@@ -340,17 +345,20 @@ class Projector:
             numbers = list(islice(self._fresh, _BATCH))
             for number in numbers:
                 del self._fresh[number]
-            await asyncio.wait([self._gate.begin(self._write(numbers, thread=self._live))])
+            await asyncio.wait([self._gate.begin(self._write(numbers, self._live, _LIVE_INDEX_S))])
 
-    async def _write(self, numbers: Sequence[int], *, thread: OwnThread) -> None:
+    async def _write(self, numbers: Sequence[int], thread: OwnThread, index_s: float | None = None) -> None:
         """Write records; what goes wrong is told and waited for."""
         holder = self._keeper
         index = holder.index if holder is not None else None
         try:
             written = await self._writer.write(
-                numbers, self._known(), thread, index, projects=self._open_index is not None
+                numbers, self._known(), thread, index, projects=self._open_index is not None, index_s=index_s
             )
             self._store_trouble = ""
+            if written.late:
+                self._passage.shut()
+                self._reopen_later()
             if not self._passage.is_open:
                 await self._measure()
             if written.embedder_trouble:

@@ -7,6 +7,7 @@ outbox, unless it changed meanwhile. Each step may be the last one of this proce
 and is begun again.
 """
 
+import asyncio
 import hashlib
 import logging
 import time
@@ -48,7 +49,7 @@ class Model:
 class Written:
     """What came of a write, in records. done: are as they should be, everywhere.
 
-    troubles: why the model or Chroma could do nothing at all for any of them.
+    troubles: why the model or Chroma could do nothing at all for any of them. late: Chroma was not waited for any more.
     """
 
     tried: int = 0
@@ -56,6 +57,7 @@ class Written:
     done: int = 0
     embedder_trouble: str = ""
     index_trouble: str = ""
+    late: bool = False
 
 
 @dataclass(slots=True)
@@ -120,11 +122,13 @@ class Writer:
         index: VectorIndex | None,
         *,
         projects: bool = True,
+        index_s: float | None = None,
     ) -> Written:
         """Write those of some records that are pending, by docid.
 
         thread: where the model runs. index: None while it is away; then its part stays pending, unless ``projects``
-        is False, which says that there is to be none.
+        is False, which says that there is to be none. index_s: how long to wait for it before its part stays pending
+        too; as long as it takes, if None.
         Errors: ``MemError`` of the store; what fails in the model or in Chroma is noted with the record.
         """
         wanted = sorted(set(numbers))
@@ -136,11 +140,18 @@ class Writer:
             trouble = await _each(embedded, lambda some: _embed(some, model.embedder, thread))
             await self._keep([job for job in there if not job.why], model)
             going = [job for job in jobs if job.taken or (job.record is None and not job.why)]
-            index_trouble = ""
+            index_trouble, late = "", False
             with self._passage.through() as passes:
                 if index is not None and passes:
-                    index_trouble = await _each(going, lambda some: self._index_thread.run(lambda: _put(index, some)))
-                settled = (index is not None and passes) or not projects
+                    try:
+                        async with asyncio.timeout(index_s):
+                            index_trouble = await _each(
+                                going, lambda some: self._index_thread.run(lambda: _put(index, some))
+                            )
+                    except TimeoutError:
+                        # Whatever is written later waits behind this on the same thread, so it cannot come out older.
+                        late = True
+                settled = (index is not None and passes and not late) or not projects
                 now_ms = int(self._clock() * 1000)
                 # Before the passage is left: who compares must not meet a record that is written and called waiting.
                 await self._store.write(
@@ -152,6 +163,7 @@ class Writer:
             done=sum(not job.why for job in going) if settled else 0,
             embedder_trouble=trouble,
             index_trouble=index_trouble,
+            late=late,
         )
 
     async def _keep(self, jobs: Sequence[_Job], model: Model) -> None:
