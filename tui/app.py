@@ -83,7 +83,7 @@ class MemoryApp(App[None]):
         open_gateway: Callable[[Settings], Gateway] = Gateway,
         painted: Callable[[], None] = lambda: None,
     ) -> None:
-        super().__init__(css_path=[*styles.sheets()])
+        super().__init__(css_path=[*styles.first()])
         self._settings = settings
         self.look = look
         self.asking = Asking(self, open_gateway(settings))

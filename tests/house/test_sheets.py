@@ -5,13 +5,16 @@ import inspect
 import pkgutil
 import re
 from pathlib import Path
+from types import ModuleType
 
+import pytest
 from textual.screen import Screen
 from textual.widget import Widget
 
 import tui.screens
 import tui.widgets
 from tui import styles
+from tui.screens import pick, workspace
 
 _NO_LOOK = {"drawn", "paint", "paper", "survey", "themes"}
 
@@ -40,3 +43,16 @@ def test_outer_selectors_are_classes_of_the_module() -> None:
         for stem, sheet in _sheets(folder).items():
             outer = {line.split()[0] for line in sheet.splitlines() if re.match(r"[A-Za-z.]", line)}
             assert outer <= _classes(package.__name__, stem), stem
+
+
+@pytest.mark.parametrize("module", [workspace, pick])
+def test_what_is_painted_first_has_its_sheets_by_then(module: ModuleType) -> None:
+    """The others are read with the first screen that is opened on top."""
+    shown = {
+        kind.__module__.rpartition(".")[2]
+        for _, kind in inspect.getmembers(module, inspect.isclass)
+        if issubclass(kind, Widget) and kind.__module__.startswith("tui.widgets.")
+    }
+    at_first = {path.stem for path in styles.first()}
+    assert shown | {module.__name__.rpartition(".")[2]} <= at_first
+    assert not at_first & {path.stem for path in styles.later()}
