@@ -63,14 +63,15 @@ def _run(chosen: settings.Settings, flags: argparse.Namespace) -> int:
     from tui.cells.look import Look
     from tui.keymap import file as keymap_file
 
-    look = Look(glyphs.ASCII if flags.ascii else glyphs.UNICODE, lambda: time.time_ns() // 1_000_000)
+    keys = keymap_file.load(chosen.data_dir / keymap_file.NAME)
+    look = Look(glyphs.ASCII if flags.ascii else glyphs.UNICODE, lambda: time.time_ns() // 1_000_000, keys=keys.keys)
     app = MemoryApp(
         chosen,
         look,
         project=flags.project,
         kept=chosen.data_dir / _kept_name(chosen),
         guarded=flags.read_only,
-        keys=keymap_file.load(chosen.data_dir / keymap_file.NAME),
+        keys=keys,
         restore=not flags.no_restore,
         environ=os.environ,
         painted=_collect,

@@ -108,7 +108,7 @@ class Stage:
         self._home = tempfile.TemporaryDirectory()
         self.home = Path(self._home.name)
         self.app = MemoryApp(
-            settings, look or Look(glyphs, lambda: NOW_MS, dt.UTC), project=project,
+            settings, look or Look(glyphs, lambda: NOW_MS, dt.UTC, keys.keys if keys else {}), project=project,
             open_gateway=open_gateway or self._open, kept=kept, guarded=guarded, keys=keys,
             environ={"HOME": self._home.name, "TERM": "linux"},
         )  # fmt: skip

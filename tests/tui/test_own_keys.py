@@ -1,5 +1,6 @@
 """Keys of a person's own in the app: they work, the old ones do not, and what is shown is what works. And the help."""
 
+import ast
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ from textual import events
 from tests.tui.fake_worker import FakeWorker
 from tests.tui.memory import Memory, many
 from tests.tui.stage import Stage
-from tests.tui.terminal import Terminal
+from tests.tui.terminal import ROOT, Terminal
 from tests.tui.test_terminal import _environ
 from tui.keymap.chosen import chosen
 from tui.keymap.table import named
@@ -121,3 +122,55 @@ async def test_what_is_said_names_the_keys_in_force() -> None:
             await stage.press(key)
             await stage.settled()
             assert said in stage.screen[-1], key
+
+
+OWN = {
+    "again": "e", "plan_again": "e", "back": "w", "close": "w", "more_time": "m", "build_corpus": "c", "mark": "e",
+    "leave": "ctrl+g", "leave_settings": "ctrl+g", "drop_find": "ctrl+g", "drop_line": "ctrl+g", "clear": "ctrl+g",
+    "palette": "W",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("way", "said", "not_said"),
+    [
+        (("S",), ("e  looks again", "w  goes back"), "q  goes back"),
+        (("dollar_sign",), ("m  looks at a longer time", "w  goes back"), "]  looks"),
+        (("p",), ("W  and its name chooses one",), ":  and"),
+        (("A",), ("w  goes back",), "q  goes back"),
+        (("b",), ("e marks the record under the cursor",), "Space marks"),
+        (("question_mark", "slash", *"zzzzz"), ("no key does that; Ctrl+G shows all",), "Esc shows"),
+        (("W", *"zzzzz"), ("nothing is called so; Ctrl+G closes",), "Esc closes"),
+    ],
+)
+async def test_what_an_empty_page_says_names_the_keys_in_force(
+    way: tuple[str, ...], said: tuple[str, ...], not_said: str
+) -> None:
+    async with Stage([], size=(120, 36), keys=chosen(OWN)) as stage:
+        await stage.press("enter", *way)
+        await stage.settled()
+        for line in said:
+            assert line in stage.text
+        assert not_said not in stage.text
+
+
+async def test_a_search_without_hits_names_the_key_in_force() -> None:
+    async with Stage(size=(120, 36), keys=chosen(OWN)) as stage:
+        await stage.press("slash", *"nosuchthing")
+        await stage.settled()
+        assert "Ctrl+G  empties the search box" in stage.text
+        await stage.press("ctrl+g")
+        await stage.settled()
+        assert stage.app.workspace.search.box.value == ""
+
+
+def test_the_usual_keys_that_sentences_name_are_those_of_the_tables() -> None:
+    named_keys = [
+        tuple(part.value for part in call.args if isinstance(part, ast.Constant))[:2]
+        for file in (ROOT / "tui").rglob("*.py")
+        for call in ast.walk(ast.parse(file.read_text()))
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in ("key", "hint")
+        if all(isinstance(part, ast.Constant) for part in call.args) and len(call.args) >= 2
+    ]
+    assert len(named_keys) > 20
+    assert [pair for pair in named_keys if named(str(pair[0])).first != pair[1]] == []

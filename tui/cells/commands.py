@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from tui.cells import fit
 from tui.cells.clean import one_line
 from tui.cells.glyphs import Glyphs
+from tui.cells.look import Look
 from tui.state.palette import Item
 
 _LABEL, _KEYS = 18, 13
@@ -13,11 +14,11 @@ _KIND = {
 }  # fmt: skip
 
 
-def lines(items: Sequence[Item], room: int, glyphs: Glyphs) -> list[list[tuple[str, str]]]:
+def lines(items: Sequence[Item], room: int, lk: Look) -> list[list[tuple[str, str]]]:
     """A line each: name, what it does or why not now, keys."""
     if not items:
-        return [[("quiet", "  nothing is called so; Esc closes")]]
-    return [_line(item, room, glyphs) for item in items]
+        return [[("quiet", f"  nothing is called so; {lk.key('leave', 'Esc')} closes")]]
+    return [_line(item, room, lk.glyphs) for item in items]
 
 
 def _line(item: Item, room: int, glyphs: Glyphs) -> list[tuple[str, str]]:

@@ -55,7 +55,10 @@ def rows(state: ViewState, room: int, lk: Look) -> tuple[list[Line], list[int]]:
     page: list[Line] = [[("group", f" {fit.left('name', name)}"), ("quiet", f" {head} {fit.right('built', 6)}")]]
     page += [_row(corpora, one, name, lk) for one in names]
     if corpora.failed:
-        page += [[], *_wrapped("over", f"Not told now: {one_line(corpora.failed)}. r asks again.", room)]
+        page += [
+            [],
+            *_wrapped("over", f"Not told now: {one_line(corpora.failed)}. {lk.key('again', 'r')} asks again.", room),
+        ]
     return page, [at + 1 for at in range(len(names))]
 
 
@@ -183,10 +186,12 @@ def _about(line: CorpusLine, info: CorpusInfo | None, room: int, lk: Look) -> It
     if line.session_id:
         yield from _labelled("primed", "a model has read it", room)
     else:
-        yield from _labelled("primed", "no; P has a model read it, which the provider local does without", room)
+        said = f"no; {lk.key('prime_corpus', 'P')} has a model read it, which the provider local does without"
+        yield from _labelled("primed", said, room)
     if line.stale:
         were = "1 of its records was" if line.missing == 1 else f"{grouped(line.missing)} of its records were"
-        yield from _labelled("stale", f"{were} deleted since it was built and left out; B rebuilds it", room, "match")
+        said = f"{were} deleted since it was built and left out; {lk.key('rebuild_corpus', 'B')} rebuilds it"
+        yield from _labelled("stale", said, room, "match")
 
 
 def _day(lk: Look, when_ms: int) -> str:
@@ -224,18 +229,22 @@ def asked_for(state: ViewState, room: int, lk: Look) -> list[Line]:
 def _nothing(state: ViewState, lk: Look) -> list[str]:
     corpora = state.corpora
     if corpora.failed:
-        return [f"The corpora cannot be told now: {one_line(corpora.failed)}", "", "r  asks again"]
+        return [f"The corpora cannot be told now: {one_line(corpora.failed)}", "", lk.hint("again", "r", "asks again")]
     if corpora.lines is None:
         if state.link in (Link.FAILED, Link.LOST):
-            return ["There is no worker to ask.", "", "r  tries again"]
+            return ["There is no worker to ask.", "", lk.hint("again", "r", "tries again")]
         return [f"asking the worker{lk.glyphs.ellipsis}"]
     if state.empty_memory:
-        return ["Nothing is remembered yet, so there is nothing to build a corpus of.", "", "q  goes back"]
+        return [
+            "Nothing is remembered yet, so there is nothing to build a corpus of.",
+            "",
+            lk.hint("back", "q", "goes back"),
+        ]
     return [
         "No corpus yet. A corpus is a set of records, chosen by a search, that can be asked a question as a whole.",
         "",
-        "b  builds one of what the workspace shows now",
-        "q  goes back, to search for something else first",
+        lk.hint("build_corpus", "b", "builds one of what the workspace shows now"),
+        lk.hint("back", "q", "goes back, to search for something else first"),
     ]
 
 
@@ -251,10 +260,11 @@ def _wrapped(role: str, text: str, room: int) -> Iterator[Line]:
 
 
 def _told(text: str, room: int) -> Iterator[Line]:
-    key, gap, rest = text.partition("  ")
-    if gap and len(key) == 1:
-        for number, part in enumerate(fit.wrap(rest, max(room - 6, 8))):
-            yield [("text", "  "), ("chosen", key if not number else " "), ("text", f"  {part}")]
+    key, does = look.split(text)
+    if key:
+        wide = fit.width(key)
+        for number, part in enumerate(fit.wrap(does, max(room - 5 - wide, 8))):
+            yield [("text", "  "), ("chosen", key if not number else " " * wide), ("text", f"  {part}")]
         return
     for part in fit.wrap(text, max(room - 3, 8)) if text else [""]:
         yield [("text", f"  {part}")]

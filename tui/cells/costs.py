@@ -230,7 +230,8 @@ def choices(costing: Costing, room: int, lk: Look) -> Choices:
             out.append(_row(one_line(line.value) or "(no project)", line.spent, table))
         rest = costs.projects[_MOST:]
         if rest:
-            out.append([("quiet", fit.cut(f"  {len(rest)} more, cheaper ones; open one by : and its name", room))])
+            more = f"  {len(rest)} more, cheaper ones; open one by {lk.key('palette', ':')} and its name"
+            out.append([("quiet", fit.cut(more, room))])
     if part.session is None and costs.sessions:
         group("Sessions", costs.session_count)
         for session in costs.sessions:
@@ -247,17 +248,17 @@ def choices(costing: Costing, room: int, lk: Look) -> Choices:
 
 def _nothing(costing: Costing, lk: Look) -> list[str]:
     if costing.failed:
-        return ["What it costs cannot be told now:", one_line(costing.failed), "", "r  asks again"]
+        return ["What it costs cannot be told now:", one_line(costing.failed), "", lk.hint("again", "r", "asks again")]
     if costing.answer is None or not costing.fits:
-        return [f"counting{lk.glyphs.ellipsis}"] if costing.waiting else ["r  asks the worker"]
+        return [f"counting{lk.glyphs.ellipsis}"] if costing.waiting else [lk.hint("again", "r", "asks the worker")]
     if costing.answer.total.records:
         return []
     of = "" if costing.part == Part() else f" of {_where(costing.part)}"
     when = "" if costing.window is Window.ALL else f" in {_SAID[costing.window]}"
     lines = [f"No records{of}{when}.", ""]
-    lines += ["]  looks at a longer time"] if costing.window is not Window.ALL else []
-    lines += ["u  looks at all projects"] if costing.part != Part() else []
-    return [*lines, "q  goes back"]
+    lines += [lk.hint("more_time", "]", "looks at a longer time")] if costing.window is not Window.ALL else []
+    lines += [lk.hint("zoom_out", "u", "looks at all projects")] if costing.part != Part() else []
+    return [*lines, lk.hint("close", "q", "goes back")]
 
 
 def _wrapped(text: str, room: int) -> list[str]:
@@ -265,8 +266,8 @@ def _wrapped(text: str, room: int) -> list[str]:
 
 
 def _told(text: str, room: int) -> Line:
-    key, gap, rest = text.partition("  ")
-    return [("text", "  "), ("chosen", key), ("text", gap + rest)] if gap and len(key) == 1 else [("text", f"  {text}")]
+    key, does = look.split(text)
+    return [("text", "  "), ("chosen", key), ("text", f"  {does}")] if key else [("text", f"  {text}")]
 
 
 _SHARE, _WORK, _READ, _RATIO, _NEVER = 5, 6, 6, 5, 7

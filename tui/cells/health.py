@@ -41,7 +41,9 @@ def parts(overview: Overview, lk: Look, live: bool, queued: int, at_epoch_ms: in
     serving = f"version {overview.version}, up {lasted(overview.uptime_s)}"
     stream = f"{followers} follow{'s' if followers == 1 else ''} its events"
     worker = (
-        Told(OK, f"{serving}, {stream}") if live else Told(WARN, f"{serving}; events do not come in", "r asks again")
+        Told(OK, f"{serving}, {stream}")
+        if live
+        else Told(WARN, f"{serving}; events do not come in", f"{lk.key('again', 'r')} asks again")
     )
     records = overview.records
     held = ", ".join(
@@ -71,7 +73,7 @@ def parts(overview: Overview, lk: Look, live: bool, queued: int, at_epoch_ms: in
         Part("hooks", advice.spooled(overview.spooled, overview.set_aside, f"{one_line(disk.data_dir)}/spool")),
         Part("timing", advice.hook_times(overview.hooks)),
         Part("words", advice.words(overview.unindexed)),
-        Part("meaning", _meaning(overview.index)),
+        Part("meaning", _meaning(overview.index, lk)),
         Part("disk", Told(room.state, used, room.advice)),
     ]
     trouble = advice.log(overview.log)
@@ -106,14 +108,14 @@ def _queue(overview: Overview, queued: int, now_ms: int) -> Told:
     return Told(OK, said)
 
 
-def _meaning(status: IndexStatus) -> Told:
+def _meaning(status: IndexStatus, lk: Look) -> Told:
     if status.state is IndexState.OFF:
         return Told(OK, "switched off: searches go by words")
     told = advice.meaning(status)
     left = f"; {lasted(status.left_s)} left" if status.left_s else ""
     match status.state:
         case IndexState.PAUSED:
-            return Told(told.state, told.message, "z goes on")
+            return Told(told.state, told.message, f"{lk.key('index_rest', 'z')} goes on")
         case IndexState.CATCHING_UP:
             return Told(told.state, f"{told.message}{left}", told.advice)
     return told
@@ -123,11 +125,11 @@ def lines(state: ViewState, room: int, lk: Look, *, live: bool) -> list[Line]:
     """The page."""
     health = state.health
     if health.overview is None:
-        return list(_before(state, room, lk.glyphs))
+        return list(_before(state, room, lk))
     found = parts(health.overview, lk, live, state.queued, health.at_epoch_ms)
     out: list[Line] = [_title(health, found, room, lk), []]
     if health.failed:
-        out += _said("over", f"  Not told now: {one_line(health.failed)}. r asks again.", room)
+        out += _said("over", f"  Not told now: {one_line(health.failed)}. {lk.key('again', 'r')} asks again.", room)
         out.append([])
     for part in found:
         out += _part(part, room, lk.glyphs)
@@ -137,22 +139,22 @@ def lines(state: ViewState, room: int, lk: Look, *, live: bool) -> list[Line]:
     return [*out, *_log(health, room, lk.glyphs)]
 
 
-def _before(state: ViewState, room: int, glyphs: Glyphs) -> Iterator[Line]:
+def _before(state: ViewState, room: int, lk: Look) -> Iterator[Line]:
     yield [("heading", "  HEALTH")]
     yield []
     health = state.health
     if health.failed:
         yield from _said("text", f"  The worker does not tell how it is: {one_line(health.failed)}", room)
         yield []
-        yield [("text", "  "), ("chosen", "r"), ("text", "  asks again")]
+        yield [("text", "  "), ("chosen", lk.key("again", "r")), ("text", "  asks again")]
         yield from _said("quiet", "  `claude-mem doctor` looks without a worker", room)
     elif state.link in ("failed", "lost"):
         yield from _said("text", "  There is no worker to tell how it is.", room)
         yield []
-        yield [("text", "  "), ("chosen", "r"), ("text", "  tries again")]
+        yield [("text", "  "), ("chosen", lk.key("again", "r")), ("text", "  tries again")]
         yield from _said("quiet", "  `claude-mem doctor` looks without a worker", room)
     else:
-        yield [("quiet", f"  asking the worker{glyphs.ellipsis}")]
+        yield [("quiet", f"  asking the worker{lk.glyphs.ellipsis}")]
 
 
 def _title(health: Healthing, found: list[Part], room: int, lk: Look) -> Line:

@@ -1,13 +1,16 @@
-"""Pure: how things are written in this run: glyphs, clock, time zone. And times, written with them."""
+"""Pure: how things are written in this run: glyphs, clock, time zone, keys. And times, written with them."""
 
 import datetime as dt
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 from tui.cells.glyphs import Glyphs
+from tui.state.keys import written
 from worker.contract.when import at_ms
 
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_GAP = "  "
+"""Between a key and what it does: a text from elsewhere has no two blanks, since ``one_line`` makes them one."""
 _DAYS_SHOWN_MS = 3 * 86_400_000
 _MONTHS_SHOWN_MS = 250 * 86_400_000
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
@@ -15,15 +18,31 @@ _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """now_ms: epoch milliseconds. zone: None is this machine's."""
+    """now_ms: epoch milliseconds. zone: None is this machine's. keys: action → its keys, where a person chose them."""
 
     glyphs: Glyphs
     now_ms: Callable[[], int]
     zone: dt.tzinfo | None = None
+    keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def at(self, epoch_ms: int) -> dt.datetime:
         """The moment in the zone shown."""
         return at_ms(epoch_ms, self.zone)
+
+    def key(self, action: str, usual: str) -> str:
+        """The key of an action in force, for a sentence that names it; ``usual`` where nobody chose another."""
+        own = self.keys.get(action)
+        return usual if own is None else written(own[0]) if own else "(no key)"
+
+    def hint(self, action: str, usual: str, does: str) -> str:
+        """`r  asks again`: a line that names a key; ``split`` takes it apart again."""
+        return f"{self.key(action, usual)}{_GAP}{does}"
+
+
+def split(line: str) -> tuple[str, str]:
+    """(key, what it does) of a line that names a key; ("", the line) of any other."""
+    key, gap, does = line.partition(_GAP)
+    return (key, does) if gap else ("", line)
 
 
 def short(look: Look, epoch_ms: int) -> str:

@@ -3,6 +3,7 @@
 from tui.cells import fit
 from tui.cells.clean import one_line
 from tui.cells.glyphs import Glyphs
+from tui.cells.look import Look
 from tui.cells.marks import compact, grouped, mark, ratio_badge, read_badge, work_badge
 from tui.state.basket import Basket
 from worker.contract.search import Entry
@@ -34,11 +35,12 @@ def badge(basket: Basket, glyphs: Glyphs, *, roomy: bool) -> list[Piece]:
     return [(role, said + shown), ("text", "   ")]
 
 
-def lines(basket: Basket, room: int, glyphs: Glyphs) -> tuple[list[Line], list[int]]:
+def lines(basket: Basket, room: int, lk: Look) -> tuple[list[Line], list[int]]:
     """The basket's page, and which of its lines are records."""
+    glyphs = lk.glyphs
     count = len(basket.entries)
     if not count:
-        return _empty(basket, room), []
+        return _empty(basket, room, lk), []
     over = basket.read_tokens - basket.budget_tokens
     left = f"{grouped(-over)} left" if over <= 0 else f"{grouped(over)} too many"
     shown = bar(basket.read_tokens, basket.budget_tokens, min(_BAR, max(room - 40, 6)), glyphs)
@@ -63,16 +65,17 @@ def lines(basket: Basket, room: int, glyphs: Glyphs) -> tuple[list[Line], list[i
     return out, list(range(first, len(out)))
 
 
-def _empty(basket: Basket, room: int) -> list[Line]:
+def _empty(basket: Basket, room: int, lk: Look) -> list[Line]:
     said = [
         "The basket is empty.",
         "",
-        "In the list, Space marks the record under the cursor, v marks from here to there.",
+        f"In the list, {lk.key('mark', 'Space')} marks the record under the cursor, "
+        f"{lk.key('span', 'v')} marks from here to there.",
         "What is marked shows here what it costs to read, against a budget "
         f"of {grouped(basket.budget_tokens)} tokens, and can be copied: ids, text, or a call that reads it.",
     ]
     if basket.dropped:
-        said += ["", "u  brings back what was in it"]
+        said += ["", lk.hint("restore", "u", "brings back what was in it")]
     return [[("quiet", f"  {line}")] for text in said for line in (fit.wrap(text, room - 2) if text else [""])]
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from tui.cells import fit
+from tui.cells import fit, look
 from tui.cells.clean import one_line, safe
 from tui.cells.look import Look
 from tui.cells.marks import grouped, mark, read_badge
@@ -125,7 +125,7 @@ def _nothing(state: ViewState, lk: Look) -> list[str]:
         return [
             "It is not clear whose session: no project is chosen.",
             "",
-            ":  and its name chooses one",
+            lk.hint("palette", ":", "and its name chooses one"),
         ]
     if start.silent:
         return [
@@ -133,36 +133,41 @@ def _nothing(state: ViewState, lk: Look) -> list[str]:
             "",
             "The next session is given what the worker chooses; a newer worker shows it here, row by row.",
             "",
-            "R  asks again",
+            lk.hint("plan_again", "R", "asks again"),
         ]
     if start.failed and start.plan is None:
-        return [f"What it is given cannot be told now: {one_line(start.failed)}", "", "R  asks again"]
+        return [
+            f"What it is given cannot be told now: {one_line(start.failed)}",
+            "",
+            lk.hint("plan_again", "R", "asks again"),
+        ]
     if start.plan is None:
         if state.link in (Link.FAILED, Link.LOST):
-            return ["There is no worker to ask.", "", "R  tries again"]
+            return ["There is no worker to ask.", "", lk.hint("plan_again", "R", "tries again")]
         return [f"asking the worker{lk.glyphs.ellipsis}"]
     if start.raw:
         return (
             []
             if start.plan.text.strip()
-            else ["The text is empty: the session is given nothing.", "", "r  shows the rows"]
+            else ["The text is empty: the session is given nothing.", "", lk.hint("raw", "r", "shows the rows")]
         )
     if start.rows:
         return []
     if start.changed and start.plan.rows:
-        return ["Nothing differs from the last session.", "", "D  shows everything"]
+        return ["Nothing differs from the last session.", "", lk.hint("changes", "D", "shows everything")]
     return [
         f"Nothing is remembered of {one_line(start.project)} yet, so its next session is given nothing.",
         "",
-        "q  goes back",
+        lk.hint("back", "q", "goes back"),
     ]
 
 
 def _told(text: str, room: int) -> Iterator[Line]:
-    key, gap, rest = text.partition("  ")
-    if gap and len(key) == 1:
-        for number, part in enumerate(fit.wrap(rest, room - 5)):
-            yield [("text", "  "), ("chosen", key if not number else " "), ("text", f"  {part}")]
+    key, does = look.split(text)
+    if key:
+        wide = fit.width(key)
+        for number, part in enumerate(fit.wrap(does, room - 4 - wide)):
+            yield [("text", "  "), ("chosen", key if not number else " " * wide), ("text", f"  {part}")]
         return
     for part in fit.wrap(text, room - 2) if text else [""]:
         yield [("text", f"  {part}")]

@@ -172,7 +172,7 @@ def _body(record: Record, lk: Look, brief: bool) -> Iterator[Block]:
             shown = shown.rstrip() + lk.glyphs.ellipsis
         yield form, label, shown
         if left_out and brief:
-            yield "hint", "", "Enter opens the rest"
+            yield "hint", "", f"{lk.key('open', 'Enter')} opens the rest"
         elif left_out:
             yield "hint", "", f"{left_out:,} more characters; `claude-mem show {key_of(record)}` prints all"
 

@@ -39,7 +39,11 @@ def row(tree: Tree, node: Node, room: int, lk: Look, *, here: bool) -> Line:
             ]
         case SessionNode(project, _, None):
             failed = tree.branch(project).failed
-            said = f"not told: {one_line(failed)}; h, then Space, asks again" if failed else glyphs.ellipsis
+            said = (
+                f"not told: {one_line(failed)}; {lk.key('fold', 'h')}, then {lk.key('unfold', 'Space')}, asks again"
+                if failed
+                else glyphs.ellipsis
+            )
             if tree.branch(project).total == 0:
                 said = "no sessions"
             return [gutter, ("blank", fit.cut(f"    {said}", room - 1, glyphs.ellipsis))]
@@ -105,7 +109,7 @@ def _ends(role: str, left: str, right: str, room: int, glyphs: Glyphs) -> Line:
     return [(role, fit.left(left, free, glyphs.ellipsis)), ("tokens", f" {right} " if right else "  ")]
 
 
-def note(state: ViewState, glyphs: Glyphs) -> list[Piece]:
+def note(state: ViewState, lk: Look) -> list[Piece]:
     """What stands in place of an empty tree: why it is empty, and the key that helps."""
     tree = state.sessions
     if tree.total:
@@ -115,18 +119,18 @@ def note(state: ViewState, glyphs: Glyphs) -> list[Piece]:
             ("strong", "The sessions are not told"),
             ("text", one_line(tree.failed)),
             ("text", ""),
-            ("key", "r  asks again"),
+            ("key", lk.hint("again", "r", "asks again")),
         ]
     if state.link in (Link.FAILED, Link.LOST):
-        return [("strong", "There is no worker to ask"), ("text", ""), ("key", "r  tries again")]
+        return [("strong", "There is no worker to ask"), ("text", ""), ("key", lk.hint("again", "r", "tries again"))]
     if tree.projects is None or tree.waiting:
-        return [("text", f"asking for the projects{glyphs.ellipsis}")]
+        return [("text", f"asking for the projects{lk.glyphs.ellipsis}")]
     return [
         ("strong", "No sessions yet"),
         ("text", "They come with the first prompt to an agent that has claude-mem."),
         ("text", ""),
-        ("key", "r  looks again"),
-        ("key", "q  goes back"),
+        ("key", lk.hint("again", "r", "looks again")),
+        ("key", lk.hint("back", "q", "goes back")),
     ]
 
 
@@ -137,10 +141,11 @@ def preview(node: Node | None, room: int, lk: Look) -> list[Line]:
             lines: list[Line] = [[("heading", fit.cut(one_line(project) or "(no project)", room, lk.glyphs.ellipsis))]]
             if total is not None:
                 lines.append([("quiet", f"{grouped(total)} session{'' if total == 1 else 's'}")])
+            unfold, visit = lk.key("unfold", "Space"), lk.key("visit", "Enter")
             said = (
-                "Space shuts it, Enter shows its records."
+                f"{unfold} shuts it, {visit} shows its records."
                 if open_now
-                else "Space shows its sessions, Enter its records."
+                else f"{unfold} shows its sessions, {visit} its records."
             )
             return [*lines, [], *_said("quiet", said, room)]
         case SessionNode(_, _, line) if line is not None:
@@ -152,7 +157,7 @@ def preview(node: Node | None, room: int, lk: Look) -> list[Line]:
             lines += [[("heading", f"  {text}")] for text in title[1:]]
             figures = worth(entry.read_tokens, entry.discovery_tokens, lk.glyphs)
             lines += list(_said("quiet", f"#{entry.key}, {look.full(lk, entry.created_at_epoch)}, {figures}", room))
-            lines += [[], *_said("quiet", "Enter goes to it in the workspace.", room)]
+            lines += [[], *_said("quiet", f"{lk.key('visit', 'Enter')} goes to it in the workspace.", room)]
             name = one_line(session.title)
             return [*lines, [], *_said("quiet", f"In the session: {name}", room)] if name else lines
     return [[("quiet", lk.glyphs.ellipsis)]] if node is not None else []
@@ -187,7 +192,8 @@ def _whole(line: SessionLine, room: int, lk: Look) -> Iterator[Line]:
             yield [("text", part)]
     if not told:
         yield []
-        yield from _said("quiet", "No summary was written of it. Space shows its prompts and records.", room)
+        said = f"No summary was written of it. {lk.key('unfold', 'Space')} shows its prompts and records."
+        yield from _said("quiet", said, room)
 
 
 def _said(role: str, text: str, room: int) -> Iterator[Line]:

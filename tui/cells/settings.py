@@ -5,13 +5,15 @@ from collections.abc import Sequence
 from tui.cells import fit
 from tui.cells.clean import one_line
 from tui.cells.glyphs import Glyphs
+from tui.cells.look import Look
 from tui.state.adjusting import Setting
 
 Line = list[tuple[str, str]]
 
 
-def lines(settings: Sequence[Setting], room: int, glyphs: Glyphs) -> tuple[list[Line], list[int]]:
+def lines(settings: Sequence[Setting], room: int, lk: Look) -> tuple[list[Line], list[int]]:
     """The lines, and which of them are settings: name, value, and what else is to be known of it."""
+    glyphs = lk.glyphs
     made: list[Line] = []
     places: list[int] = []
     group = ""
@@ -22,7 +24,7 @@ def lines(settings: Sequence[Setting], room: int, glyphs: Glyphs) -> tuple[list[
             group = setting.group
         places.append(len(made))
         made.append(_line(setting, room, glyphs))
-    return made or [[("quiet", "  no setting is called so; Esc closes")]], places
+    return made or [[("quiet", f"  no setting is called so; {lk.key('leave_settings', 'Esc')} closes")]], places
 
 
 def _line(setting: Setting, room: int, glyphs: Glyphs) -> Line:

@@ -100,7 +100,7 @@ class Consulting:
 
     def _ask(self, question: str) -> bool:
         if not question:
-            return self._not_so("type a question; Esc leaves the line")
+            return self._not_so(f"type a question; {self._desk.look.key('drop_line', 'Esc')} leaves the line")
         if not self._refused("ask_corpus"):
             self._begin(corpora.Deed.ASK, question)
         return True
@@ -108,7 +108,7 @@ class Consulting:
     def _build(self, name: str) -> bool:
         known = self._desk.state.corpora
         if not name:
-            return self._not_so("type a name for it; Esc leaves the line")
+            return self._not_so(f"type a name for it; {self._desk.look.key('drop_line', 'Esc')} leaves the line")
         try:
             checked_name(name)
         except Invalid as error:
@@ -116,7 +116,8 @@ class Consulting:
         if name in known.doing:
             return self._not_so(f"{name} is busy; what it does comes to an end first")
         if known.line(name) is not None and known.sure != (corpora.Deed.BUILD, name):
-            self._not_so(f"there is a {name} already; Enter once more puts this one in its place")
+            again = self._desk.look.key("send_line", "Enter")
+            self._not_so(f"there is a {name} already; {again} once more puts this one in its place")
             self._desk.tell(corpora.Doubted(corpora.Deed.BUILD, name))
             return False
         doing = Doing(next(self._jobs), corpora.Deed.BUILD)
@@ -169,7 +170,7 @@ class Consulting:
             return
         key = screen.page.cited
         if key is None:
-            self._desk.say("no record is cited in this line; n goes to one")
+            self._desk.say("no record is cited in this line; {next_cited} goes to one")
         else:
             self._desk.background("cited", self._open, key)
 

@@ -42,7 +42,7 @@ class Costing:
         """To the part around this one."""
         part = self._desk.state.costs.part
         if part == Part():
-            self._desk.say("this is all of it; q goes back to the list")
+            self._desk.say("this is all of it; {close} goes back to the list")
         else:
             self._desk.tell(Zoomed(part.out))
 

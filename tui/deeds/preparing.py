@@ -69,7 +69,7 @@ class Preparing:
         elif isinstance(screen, NextStartScreen) and screen.page.chosen is not None:
             return screen.page.chosen
         else:
-            self._desk.say("no record under the cursor; in the text, r shows the rows")
+            self._desk.say("no record under the cursor; in the text, {raw} shows the rows")
         return None
 
     async def _wish(self, call: Call[ContextWished], said: str) -> None:

@@ -35,7 +35,7 @@ class Unfolding:
                 if not open_now:
                     self._desk.background(f"session {line.id}", self._records, project, line.id)
             case EntryNode():
-                self._desk.say("a record holds nothing more; Enter shows it in the workspace")
+                self._desk.say("a record holds nothing more; {visit} shows it in the workspace")
             case None:
                 self._desk.say("there is nothing to unfold")
 

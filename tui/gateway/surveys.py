@@ -61,7 +61,7 @@ class Surveys:
         except MemError as error:
             return session_tree.RecordsFailed(project, row_id), f"what it holds is not told: {error.message}"
         less = len(held.entries) < held.total
-        said = f"its first {len(held.entries):,} of {held.total:,} records; Enter shows all" if less else ""
+        said = f"its first {len(held.entries):,} of {held.total:,} records; {{visit}} shows all" if less else ""
         return session_tree.RecordsRead(project, row_id, held.entries), said
 
     async def overview(self, seq: int, now_ms: Callable[[], int]) -> Fact:

@@ -27,7 +27,7 @@ class BasketSheet(ChoiceSheet):
 
     def lines(self, room: int) -> Lines:
         """The page in this width."""
-        page, self._lines_of = meter.lines(self.state.basket, room, self.looks.glyphs)
+        page, self._lines_of = meter.lines(self.state.basket, room, self.looks)
         return page
 
     def places(self) -> Sequence[int]:

@@ -27,7 +27,7 @@ class CommandSheet(ChoiceSheet, can_focus=False):
 
     def lines(self, room: int) -> Lines:
         """The page in this width."""
-        return commands.lines(self.found, room, self.looks.glyphs)
+        return commands.lines(self.found, room, self.looks)
 
     def places(self) -> Sequence[int]:
         """Every line, unless there is but the note that there is none."""

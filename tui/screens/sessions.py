@@ -37,7 +37,7 @@ class SessionScreen(SurveyScreen):
     def draw(self) -> None:
         """Bring the widgets in line with the state."""
         super().draw()
-        self.note.write(session_row.note(self.state, self.look.glyphs))
+        self.note.write(session_row.note(self.state, self.look))
         self.set_class(self.note.needed, "-noted")
         self.head.show(self.state)
         self.tree_rows.show(self.state)

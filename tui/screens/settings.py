@@ -33,7 +33,7 @@ class SettingsSheet(ChoiceSheet, can_focus=False):
         if self.told:
             self._lines_of = ()
             return [[("text", f"  {self.told}")]]
-        made, self._lines_of = cells.lines(self.found, room, self.looks.glyphs)
+        made, self._lines_of = cells.lines(self.found, room, self.looks)
         return made
 
     def places(self) -> Sequence[int]:

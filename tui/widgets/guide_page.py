@@ -14,7 +14,7 @@ from tui.cells.glyphs import Glyphs
 from tui.cells.marks import ROLES, legend
 from tui.keymap import guide, places, table
 from tui.keymap.action import Action
-from tui.keymap.chosen import shown
+from tui.keymap.chosen import first, shown
 from tui.widgets.paint import Acts, Piece, bindings, components
 from tui.widgets.paper import Paper
 
@@ -63,7 +63,8 @@ class GuidePage(Paper):
         """Lines break elsewhere."""
         room = self.room
         if self._words:
-            self.write(self._keys(room) or [[("help", "  no key does that; Esc shows all")]])
+            every = first(table.named("drop_find"), self._own)
+            self.write(self._keys(room) or [[("help", f"  no key does that; {every} shows all")]])
         elif room >= _TWO_COLUMNS:
             self.write(_beside(self._keys(_LEFT), self._marks(room - _LEFT - 4), _LEFT + 4))
         else:
