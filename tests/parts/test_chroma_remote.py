@@ -8,6 +8,7 @@ import logging
 import os
 import shutil
 import socket
+import ssl
 import subprocess
 import sys
 import threading
@@ -20,7 +21,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.processes import free_port, wait_for
+from tests.factories import make_batch, observation_row
+from tests.processes import free_port, running_worker, wait_for
+from worker.contract import calls
 from worker.contract.errors import Unavailable
 from worker.projection.collection import Server
 from worker.projection.embed import Matrix
@@ -227,3 +230,74 @@ def test_a_token_is_in_no_error_and_no_log(server: Server, caplog: pytest.LogCap
     assert caught.value.__cause__ is None and caught.value.__suppress_context__
     assert TOKEN not in caplog.text
     assert TOKEN not in repr(behind)
+
+
+# TLS.
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Signed by itself, for 127.0.0.1; a key is in the same file."""
+    openssl = shutil.which("openssl")
+    if openssl is None:
+        pytest.skip("the program `openssl` is not installed")
+    key, file = (tmp_path_factory.mktemp("tls") / name for name in ("key.pem", "both.pem"))
+    subprocess.run(
+        [openssl, "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
+         "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", str(key), "-out", str(file)],
+        check=True, capture_output=True,
+    )  # fmt: skip
+    file.write_text(file.read_text() + key.read_text())
+    return file
+
+
+@contextmanager
+def over_tls(server: Server, certificate: Path) -> Iterator[Server]:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate)
+    kind = type("Wrapping", (Guard,), {"behind": server.port})
+    with ThreadingHTTPServer(("127.0.0.1", 0), kind) as proxy:
+        proxy.socket = context.wrap_socket(proxy.socket, server_side=True)
+        thread = threading.Thread(target=proxy.serve_forever)
+        thread.start()
+        try:
+            yield replace(server, port=proxy.server_address[1], tls=True)
+        finally:
+            proxy.shutdown()
+            thread.join()
+
+
+def test_a_server_behind_tls_that_the_system_trusts(
+    server: Server, certificate: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A certificate of one's own is named by SSL_CERT_FILE, as everywhere."""
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+    with over_tls(server, certificate) as behind:
+        index = open_remote(behind, "model", 8, of="tls")
+        index.upsert([Fragment("obs_1_title", vectors(1)[0], {})])
+        assert index.nearest(vectors(1)[0], 1)[0].id == "obs_1_title"
+        index.drop()
+
+
+def test_a_server_that_nobody_vouches_for_is_told_nothing(server: Server, certificate: Path) -> None:
+    with over_tls(server, certificate) as behind, pytest.raises(Unavailable, match="CERTIFICATE_VERIFY_FAILED"):
+        open_remote(behind, "model", 8)
+
+
+def test_a_worker_keeps_its_vectors_behind_tls(server: Server, certificate: Path, tmp_path: Path) -> None:
+    with over_tls(server, certificate) as behind:
+        environ = {
+            "CLAUDE_MEM_CHROMA_ENABLED": "true", "CLAUDE_MEM_EMBEDDING_MODEL": "hash",
+            "CLAUDE_MEM_CHROMA_MODE": "remote", "CLAUDE_MEM_CHROMA_PORT": str(behind.port),
+            "CLAUDE_MEM_CHROMA_SSL": "true", "SSL_CERT_FILE": str(certificate),
+        }  # fmt: skip
+        with running_worker(tmp_path / "memory", environ=environ) as worker:
+            worker.quick.send(calls.import_batch(make_batch([observation_row("one"), observation_row("two")])))
+
+            def written() -> bool:
+                status = worker.quick.send(calls.index_status())
+                return (status.chroma, status.documents, status.pending) == ("ready", 4, 0)
+
+            wait_for(written)
+            backend = worker.quick.send(calls.index_status()).backend
+    assert backend == f"remote, 127.0.0.1:{behind.port}"
