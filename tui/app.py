@@ -3,11 +3,11 @@
 import asyncio
 import signal
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import ParamSpec
 
+from msgspec.structs import replace
 from textual import constants, events
 from textual.app import App
 from textual.theme import Theme

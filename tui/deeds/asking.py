@@ -1,7 +1,8 @@
 """Questions to the worker: what the state needs → calls → facts."""
 
 import asyncio
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from tui.deeds.desk import Desk
 from tui.gateway.front import Gateway

@@ -1,6 +1,6 @@
 """The memory as a whole, asked for in a letter and told as lines."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from tui.cells import survey_lines
 from tui.cells.clean import one_line

@@ -1,7 +1,8 @@
 """Questions about the list: pages, what the set is made of, where in it a record is."""
 
 import asyncio
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from tui.gateway.line import Line
 from tui.state import chips, facts, filters

@@ -1,7 +1,8 @@
 """Pure: the settings as lines of groups, found by typing; what may be changed here, and what is sent for it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from worker.contract.known_settings import DEFAULTS, RESTART, looks_masked
 
@@ -20,8 +21,7 @@ GROUPS = (
 OTHERS, UNKNOWN = "Others", "In the file, and none of ours: left alone"
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(Struct, frozen=True):
     """One of them. value: as the worker shows it. secret: it is masked. known: of ours, and so may be changed."""
 
     key: str

@@ -1,7 +1,9 @@
 """Pure: the records a person marked, what they cost, and what of it the budget has room for."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from worker.contract.records import RecordKey, RecordKind
 from worker.contract.search import Entry
@@ -12,8 +14,7 @@ STEP_TOKENS = 1_000
 MOST_TOKENS = 200_000
 
 
-@dataclass(frozen=True, slots=True)
-class Basket:
+class Basket(Struct, frozen=True):
     """entries: in the order they were marked. dropped: what was in it before the last removal, for undo.
 
     usual_tokens: the budget where nobody set another by the keys. span_from: the record at which a range was begun,
@@ -52,46 +53,39 @@ class Basket:
         return self.work_tokens - self.read_tokens
 
 
-@dataclass(frozen=True, slots=True)
-class Marked:
+class Marked(Struct, frozen=True):
     """Marked, or not any more if it was."""
 
     entry: Entry
 
 
-@dataclass(frozen=True, slots=True)
-class SpanBegun:
+class SpanBegun(Struct, frozen=True):
     """A range begins at this record; None: it is given up."""
 
     key: RecordKey | None
 
 
-@dataclass(frozen=True, slots=True)
-class SpanMarked:
+class SpanMarked(Struct, frozen=True):
     """All of these are marked, and the range is over."""
 
     entries: tuple[Entry, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Emptied:
+class Emptied(Struct, frozen=True):
     """Nothing is marked any more."""
 
 
-@dataclass(frozen=True, slots=True)
-class Restored:
+class Restored(Struct, frozen=True):
     """The last removal is undone."""
 
 
-@dataclass(frozen=True, slots=True)
-class Budgeted:
+class Budgeted(Struct, frozen=True):
     """Another budget: so many tokens more or less."""
 
     by_tokens: int
 
 
-@dataclass(frozen=True, slots=True)
-class Refilled:
+class Refilled(Struct, frozen=True):
     """What was marked when the app was last open, as far as it is still there."""
 
     entries: tuple[Entry, ...]

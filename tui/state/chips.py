@@ -4,7 +4,8 @@ A chip is nothing but its piece of the line (`type:bugfix`), so what a key does 
 """
 
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 FIELDS = ("type", "project", "concept", "file", "session", "is", "since", "until", "at")
 DATES = ("since", "until", "at")
@@ -19,8 +20,7 @@ _TOKEN = re.compile(
 _TWO_WORDS = re.compile(r"(last|this) +(week|month|year)\b", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class Chip:
+class Chip(Struct, frozen=True):
     """One filter: one value of one field."""
 
     field: str
@@ -35,8 +35,7 @@ class Chip:
         return f"{self.field}:{_said(self.value)}"
 
 
-@dataclass(frozen=True, slots=True)
-class _Piece:
+class _Piece(Struct, frozen=True):
     start: int
     end: int
     field: str

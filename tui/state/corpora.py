@@ -2,7 +2,9 @@
 
 import enum
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from worker.contract.corpus import CorpusAnswer, CorpusInfo, CorpusLine
 
@@ -17,8 +19,7 @@ class Deed(enum.StrEnum):
     DELETE = "delete"
 
 
-@dataclass(frozen=True, slots=True)
-class Doing:
+class Doing(Struct, frozen=True):
     """job: tells this deed from an earlier one. text: what is asked."""
 
     job: int
@@ -26,8 +27,7 @@ class Doing:
     text: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(Struct, frozen=True):
     """What came of a deed. failed: why it was not done. said: a word about it. fresh: nobody has read it yet."""
 
     deed: Deed
@@ -38,8 +38,7 @@ class Outcome:
     fresh: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Corpora:
+class Corpora(Struct, frozen=True):
     """lines: None until they are known. at: the name under the cursor. shown: what is known of some of them in full.
 
     doing, outcomes: by name, also of corpora that are still to come. writing: what a line is being typed for;
@@ -82,77 +81,66 @@ class Corpora:
         return self.outcomes.get(self.at) if self.at is not None else None
 
 
-@dataclass(frozen=True, slots=True)
-class Begun:
+class Begun(Struct, frozen=True):
     """Somebody looks at the corpora."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ended:
+class Ended(Struct, frozen=True):
     """Nobody looks any more; what is being done goes on."""
 
 
-@dataclass(frozen=True, slots=True)
-class Again:
+class Again(Struct, frozen=True):
     """Look once more."""
 
 
-@dataclass(frozen=True, slots=True)
-class Listed:
+class Listed(Struct, frozen=True):
     """All of them, A to Z."""
 
     seq: int
     lines: tuple[CorpusLine, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ListFailed:
+class ListFailed(Struct, frozen=True):
     """They cannot be told."""
 
     seq: int
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Chosen:
+class Chosen(Struct, frozen=True):
     """The cursor is on this one."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
+class Shown(Struct, frozen=True):
     """One of them in full."""
 
     info: CorpusInfo
 
 
-@dataclass(frozen=True, slots=True)
-class Writing:
+class Writing(Struct, frozen=True):
     """A line is typed for this deed; None: no longer. refused: why what was typed cannot be had."""
 
     deed: Deed | None
     refused: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Doubted:
+class Doubted(Struct, frozen=True):
     """Asked once; it is done when it is asked for again."""
 
     deed: Deed
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class DeedBegun:
+class DeedBegun(Struct, frozen=True):
     """This is being done to a corpus."""
 
     name: str
     doing: Doing
 
 
-@dataclass(frozen=True, slots=True)
-class DeedEnded:
+class DeedEnded(Struct, frozen=True):
     """It is done, or was not. info: the corpus as it is now, where that was told."""
 
     name: str
@@ -161,8 +149,7 @@ class DeedEnded:
     info: CorpusInfo | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class OutcomeRead:
+class OutcomeRead(Struct, frozen=True):
     """Somebody has seen what came of the last deed."""
 
     name: str

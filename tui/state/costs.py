@@ -1,7 +1,9 @@
 """Pure: what memory costs and gives back, of the part of it that a person looks at."""
 
 import enum
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from tui.state.chips import Chip
 from worker.contract.costs import Costs, SessionCost, Spent
@@ -18,8 +20,7 @@ class Window(enum.StrEnum):
 WINDOWS = (Window.WEEK, Window.MONTH, Window.ALL)
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(Struct, frozen=True):
     """Which records: a project's, or one session's. Nothing is all."""
 
     project: str | None = None
@@ -31,8 +32,7 @@ class Part:
         return Part(self.project) if self.session is not None else Part()
 
 
-@dataclass(frozen=True, slots=True)
-class Costing:
+class Costing(Struct, frozen=True):
     """seq: number of the last question. answer: to ``answered``, which may be an older question's."""
 
     open: bool = False
@@ -50,48 +50,41 @@ class Costing:
         return self.answered == (self.window, self.part)
 
 
-@dataclass(frozen=True, slots=True)
-class Begun:
+class Begun(Struct, frozen=True):
     """The costs are looked at, first of all those of a project (None: all), or of a session alone."""
 
     project: str | None
     session: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Ended:
+class Ended(Struct, frozen=True):
     """Nobody looks any more."""
 
 
-@dataclass(frozen=True, slots=True)
-class Windowed:
+class Windowed(Struct, frozen=True):
     """Of a longer (1) or a shorter time (-1)."""
 
     by: int
 
 
-@dataclass(frozen=True, slots=True)
-class Zoomed:
+class Zoomed(Struct, frozen=True):
     """Of this part."""
 
     part: Part
 
 
-@dataclass(frozen=True, slots=True)
-class Again:
+class Again(Struct, frozen=True):
     """The same once more."""
 
 
-@dataclass(frozen=True, slots=True)
-class Answered:
+class Answered(Struct, frozen=True):
     """What it costs."""
 
     seq: int
     costs: Costs
 
 
-@dataclass(frozen=True, slots=True)
-class AskFailed:
+class AskFailed(Struct, frozen=True):
     """That cannot be told."""
 
     seq: int
@@ -127,8 +120,7 @@ def _asked(costing: Costing) -> Costing:
     return replace(costing, seq=costing.seq + 1, waiting=True, failed="")
 
 
-@dataclass(frozen=True, slots=True)
-class Slice:
+class Slice(Struct, frozen=True):
     """Something to zoom into, or to look up: a part of its own, or the records of a type in the part that is shown."""
 
     part: Part | None = None

@@ -1,7 +1,8 @@
 """Pure: what became known, by the worker or by the person. The only way to change the state."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from tui.state.basket import BasketFact
 from tui.state.corpora import CorpusFact
@@ -19,60 +20,51 @@ from worker.contract.records import Record, RecordKey, RecordKind
 from worker.contract.search import Entry, Facets, Order, SearchPage, Timeline
 
 
-@dataclass(frozen=True, slots=True)
-class Starting:
+class Starting(Struct, frozen=True):
     """The worker is being looked for, or started."""
 
 
-@dataclass(frozen=True, slots=True)
-class Connected:
+class Connected(Struct, frozen=True):
     """The worker serves; or, for want of one, the memory is only read from its file: then why that is."""
 
     file_only: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Failed:
+class Failed(Struct, frozen=True):
     """The worker does not serve, and nobody tries again by himself."""
 
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class StreamOpen:
+class StreamOpen(Struct, frozen=True):
     """Events come in."""
 
 
-@dataclass(frozen=True, slots=True)
-class StreamLost:
+class StreamLost(Struct, frozen=True):
     """Events no longer come in; it is being tried again."""
 
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Resync:
+class Resync(Struct, frozen=True):
     """Events were lost: what is shown may be old."""
 
 
-@dataclass(frozen=True, slots=True)
-class News:
+class News(Struct, frozen=True):
     """So many new records, and tool uses that wait to be understood (None: not told)."""
 
     count: int
     queued: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Counted:
+class Counted(Struct, frozen=True):
     """What the memory holds, and of which projects (none: not told)."""
 
     counts: Counts
     projects: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Listed:
+class Listed(Struct, frozen=True):
     """The answer to a question: pages by number, and the row of the record that was to be kept.
 
     words_only: the first half of it, found by words; the other follows.
@@ -85,8 +77,7 @@ class Listed:
     words_only: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Paged:
+class Paged(Struct, frozen=True):
     """One more page of the same answer, or of its first half. total: as it is by now."""
 
     seq: int
@@ -96,8 +87,7 @@ class Paged:
     words_only: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class ListFailed:
+class ListFailed(Struct, frozen=True):
     """No answer to a question. misread: because of how it is put, so that asking again is no use."""
 
     seq: int
@@ -105,23 +95,20 @@ class ListFailed:
     misread: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class StillWaiting:
+class StillWaiting(Struct, frozen=True):
     """The answer takes long enough to be worth a word."""
 
     seq: int
 
 
-@dataclass(frozen=True, slots=True)
-class Faceted:
+class Faceted(Struct, frozen=True):
     """What the filtered set is made of."""
 
     seq: int
     facets: Facets
 
 
-@dataclass(frozen=True, slots=True)
-class Opened:
+class Opened(Struct, frozen=True):
     """A record in full."""
 
     key: RecordKey
@@ -129,16 +116,14 @@ class Opened:
     entry: Entry | None
 
 
-@dataclass(frozen=True, slots=True)
-class OpenFailed:
+class OpenFailed(Struct, frozen=True):
     """A record could not be read."""
 
     key: RecordKey
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Tracked:
+class Tracked(Struct, frozen=True):
     """The timeline around a record, asked for with ``depth`` entries on each side. landed: the cursor goes there."""
 
     anchor: RecordKey
@@ -148,15 +133,13 @@ class Tracked:
     landed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class TrackFailed:
+class TrackFailed(Struct, frozen=True):
     """No timeline around that record."""
 
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Typed:
+class Typed(Struct, frozen=True):
     """The search box holds this now. final: its end is not being typed any more, though it looks unfinished.
 
     as_of_ms: the moment the text looks from; None for now.
@@ -167,90 +150,78 @@ class Typed:
     as_of_ms: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Scoped:
+class Scoped(Struct, frozen=True):
     """Only this project; None for all. session: this one alone."""
 
     project: str | None
     session: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Sorted:
+class Sorted(Struct, frozen=True):
     """Only these kinds; () for all."""
 
     kinds: tuple[RecordKind, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Ordered:
+class Ordered(Struct, frozen=True):
     """In this order."""
 
     order: Order
 
 
-@dataclass(frozen=True, slots=True)
-class Refreshed:
+class Refreshed(Struct, frozen=True):
     """The list is to be read again. top: the cursor goes to the newest instead of staying on its record."""
 
     top: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Moved:
+class Moved(Struct, frozen=True):
     """The cursor moved by so many entries, or to one (-1: the last)."""
 
     by: int = 0
     to: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Viewed:
+class Viewed(Struct, frozen=True):
     """These rows are on the screen."""
 
     first: int
     last: int
 
 
-@dataclass(frozen=True, slots=True)
-class ListChosen:
+class ListChosen(Struct, frozen=True):
     """Back from the timeline. entry: what its cursor stood on; index: that record's row, if it is in the list."""
 
     index: int | None
     entry: Entry | None
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Struct, frozen=True):
     """The record that was chosen when the app was last open; None: it is gone."""
 
     entry: Entry | None
 
 
-@dataclass(frozen=True, slots=True)
-class Split:
+class Split(Struct, frozen=True):
     """More or less of the screen for the preview."""
 
     by: int
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
+class Said(Struct, frozen=True):
     """A word to the person, until the next key."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Remembered:
+class Remembered(Struct, frozen=True):
     """This search is kept, or no longer if it was."""
 
     text: str
     project: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Switched:
+class Switched(Struct, frozen=True):
     """Another memory: all that was known is forgotten."""
 
     place: str

@@ -1,7 +1,9 @@
 """Pure: the filters a person can choose from, and how many records each leaves."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from tui.state.chips import Chip, chips
 from worker.contract.search import Count
@@ -18,16 +20,14 @@ _MOST = 12
 """Values of one group; the rest are rare, and can be typed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Offer:
+class Offer(Struct, frozen=True):
     """Counts for a question. values: by field, as if nothing were chosen in it. dates: by the chip's text."""
 
     values: Mapping[str, tuple[Count, ...]] = field(default_factory=dict)
     dates: Mapping[str, int] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Choosing:
+class Choosing(Struct, frozen=True):
     """The panel of filters. open: it is on the screen. trouble: why there are no counts."""
 
     open: bool = False
@@ -35,8 +35,7 @@ class Choosing:
     trouble: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(Struct, frozen=True):
     """One filter to choose. label: as it is listed. count: records it leaves, None if not told."""
 
     chip: Chip
@@ -45,22 +44,19 @@ class Choice:
     on: bool
 
 
-@dataclass(frozen=True, slots=True)
-class ChoosingBegun:
+class ChoosingBegun(Struct, frozen=True):
     """The panel is on the screen, or no longer."""
 
     open: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Offered:
+class Offered(Struct, frozen=True):
     """The counts are there."""
 
     offer: Offer
 
 
-@dataclass(frozen=True, slots=True)
-class OfferFailed:
+class OfferFailed(Struct, frozen=True):
     """No counts."""
 
     reason: str

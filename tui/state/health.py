@@ -1,7 +1,9 @@
 """Pure: how everything is, as far as the worker told."""
 
 import enum
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from worker.contract.overview import Overview
 
@@ -14,8 +16,7 @@ class Deed(enum.StrEnum):
     REPAIR = "repair"
 
 
-@dataclass(frozen=True, slots=True)
-class Healthing:
+class Healthing(Struct, frozen=True):
     """seq: number of the last question. log: the latest lines, oldest first, as they are in the file.
 
     at_epoch_ms: when the overview was told. log_failed: why there are no lines. doing: the deed that is being done.
@@ -32,23 +33,19 @@ class Healthing:
     doing: Deed | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Begun:
+class Begun(Struct, frozen=True):
     """Somebody looks."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ended:
+class Ended(Struct, frozen=True):
     """Nobody looks any more."""
 
 
-@dataclass(frozen=True, slots=True)
-class Again:
+class Again(Struct, frozen=True):
     """Look once more."""
 
 
-@dataclass(frozen=True, slots=True)
-class Looked:
+class Looked(Struct, frozen=True):
     """How everything is."""
 
     seq: int
@@ -56,16 +53,14 @@ class Looked:
     at_epoch_ms: int
 
 
-@dataclass(frozen=True, slots=True)
-class LookFailed:
+class LookFailed(Struct, frozen=True):
     """That cannot be told."""
 
     seq: int
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class LogRead:
+class LogRead(Struct, frozen=True):
     """The end of the log, or why it cannot be read."""
 
     seq: int
@@ -73,8 +68,7 @@ class LogRead:
     failed: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Doing:
+class Doing(Struct, frozen=True):
     """This is being done; None: no longer."""
 
     deed: Deed | None

@@ -1,10 +1,9 @@
 """Pure: new records as they come: let in by themselves, or kept out for a while."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class Live:
+class Live(Struct, frozen=True):
     """on: new records are let in by themselves. paused: nothing changes what is shown, whatever comes.
 
     missed: what came meanwhile makes it worth reading all anew. queued: the last that was told meanwhile of what waits
@@ -17,15 +16,13 @@ class Live:
     queued: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Followed:
+class Followed(Struct, frozen=True):
     """New records are to come in by themselves, or no longer."""
 
     on: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Paused:
+class Paused(Struct, frozen=True):
     """What is shown is to stay as it is, or to go on."""
 
     on: bool

@@ -2,7 +2,8 @@
 
 import enum
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from tui.state.basket import Basket
 from tui.state.chips import words
@@ -44,8 +45,7 @@ class View(enum.StrEnum):
     TIMELINE = "timeline"
 
 
-@dataclass(frozen=True, slots=True)
-class Ask:
+class Ask(Struct, frozen=True, eq=False):
     """What the list was asked for. project: None is all, `shop/*` its worktrees too. session: this one alone.
 
     kinds: () is all.
@@ -59,8 +59,18 @@ class Ask:
     session: str = ""
     kinds: tuple[RecordKind, ...] = ()
     order: Order = Order.RELEVANCE
-    final: bool = field(default=False, compare=False)
-    as_of_ms: int | None = field(default=None, compare=False)
+    final: bool = False
+    as_of_ms: int | None = None
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Ask) and self._question == other._question
+
+    def __hash__(self) -> int:
+        return hash(self._question)
+
+    @property
+    def _question(self) -> tuple[object, ...]:
+        return self.text, self.project, self.session, self.kinds, self.order
 
     @property
     def bare(self) -> bool:
@@ -83,8 +93,7 @@ class Ask:
         return self.order is Order.DATE_DESC or (self.bare and self.order is Order.RELEVANCE)
 
 
-@dataclass(frozen=True, slots=True)
-class Rows:
+class Rows(Struct, frozen=True):
     """The list as far as it is known: ``total`` rows, of which some pages are here. pages: by number."""
 
     total: int = 0
@@ -110,8 +119,7 @@ class Rows:
         return [number for number in range(max(first, 0) // PAGE, last // PAGE + 1) if number not in self.pages]
 
 
-@dataclass(frozen=True, slots=True)
-class Track:
+class Track(Struct, frozen=True):
     """The timeline: entries oldest first. anchor: whom it was opened around. cursor: which entry.
 
     at_start, at_end: nothing comes before the first, after the last.
@@ -124,8 +132,7 @@ class Track:
     at_end: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Counts:
+class Counts(Struct, frozen=True):
     """What the memory holds."""
 
     observations: int
@@ -138,8 +145,7 @@ class Counts:
         return self.observations + self.summaries + self.prompts == 0
 
 
-@dataclass(frozen=True, slots=True)
-class ViewState:
+class ViewState(Struct, frozen=True):
     """What is known and where the person stands. Texts are as stored: widgets clean them.
 
     seq: number of the last question; answers with another one are late. held: the record the person chose, which a

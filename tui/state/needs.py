@@ -1,6 +1,6 @@
 """Pure: (state before, state after a fact) → what has to be asked of the worker now."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from tui.state.model import PAGE, Ask, View, ViewState
 from worker.contract.records import RecordKey
@@ -12,8 +12,7 @@ _EDGE = 12
 """The timeline is read anew when the cursor comes this near to an open end."""
 
 
-@dataclass(frozen=True, slots=True)
-class NeedList:
+class NeedList(Struct, frozen=True):
     """Answer this question. focus: the record to keep the cursor on, and the row near which it stood (None: nowhere).
 
     typed: wait until the typing pauses. words_first: hits by words at once, the whole answer after them; not for what
@@ -28,21 +27,18 @@ class NeedList:
     words_first: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class NeedPages:
+class NeedPages(Struct, frozen=True):
     """Load what is missing on the screen and around it."""
 
 
-@dataclass(frozen=True, slots=True)
-class NeedRecord:
+class NeedRecord(Struct, frozen=True):
     """Show this record in the preview once the cursor rests, and keep its neighbours ready."""
 
     entry: Entry
     neighbours: tuple[RecordKey, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class NeedTrack:
+class NeedTrack(Struct, frozen=True):
     """The timeline around ``middle``; ``anchor`` stays marked."""
 
     anchor: RecordKey
@@ -57,22 +53,19 @@ def need_track(anchor: RecordKey, middle: RecordKey, ask: Ask) -> NeedTrack:
     return NeedTrack(anchor, middle, ask.project, ask.as_of_ms, ask.session or None)
 
 
-@dataclass(frozen=True, slots=True)
-class NeedOffer:
+class NeedOffer(Struct, frozen=True):
     """Count what each filter would leave."""
 
     ask: Ask
 
 
-@dataclass(frozen=True, slots=True)
-class NeedRelated:
+class NeedRelated(Struct, frozen=True):
     """What is related to the record on the whole screen."""
 
     entry: Entry
 
 
-@dataclass(frozen=True, slots=True)
-class NeedStrip:
+class NeedStrip(Struct, frozen=True):
     """The strip at its width, around a moment; None where the whole set is shown."""
 
     seq: int
@@ -81,8 +74,7 @@ class NeedStrip:
     middle_ms: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class NeedLanes:
+class NeedLanes(Struct, frozen=True):
     """The sessions around a moment."""
 
     ask: Ask

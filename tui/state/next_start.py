@@ -1,14 +1,13 @@
 """Pure: what the agent's next session will be given, as far as the worker told."""
 
-from dataclasses import dataclass, replace
-
 import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
 
 from worker.contract.context import ContextPlan, ContextRow, ContextWished
 
 
-@dataclass(frozen=True, slots=True)
-class Preparing:
+class Preparing(Struct, frozen=True):
     """project: whose next session; None while it is not clear which. silent: this worker does not tell.
 
     raw: the text itself is shown. changed: only what differs from the last session.
@@ -34,33 +33,28 @@ class Preparing:
         return tuple(sorted(shown, key=lambda row: not row.kept))
 
 
-@dataclass(frozen=True, slots=True)
-class Begun:
+class Begun(Struct, frozen=True):
     """Somebody looks at what a project's next session gets."""
 
     project: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Ended:
+class Ended(Struct, frozen=True):
     """Nobody looks any more."""
 
 
-@dataclass(frozen=True, slots=True)
-class Again:
+class Again(Struct, frozen=True):
     """Look once more."""
 
 
-@dataclass(frozen=True, slots=True)
-class Planned:
+class Planned(Struct, frozen=True):
     """What it gets."""
 
     seq: int
     plan: ContextPlan
 
 
-@dataclass(frozen=True, slots=True)
-class PlanFailed:
+class PlanFailed(Struct, frozen=True):
     """That cannot be told now; silent: by this worker never."""
 
     seq: int
@@ -68,18 +62,15 @@ class PlanFailed:
     silent: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class RawShown:
+class RawShown(Struct, frozen=True):
     """The text instead of the rows, or the other way round."""
 
 
-@dataclass(frozen=True, slots=True)
-class ChangesShown:
+class ChangesShown(Struct, frozen=True):
     """Only what differs from the last session, or everything."""
 
 
-@dataclass(frozen=True, slots=True)
-class Wished:
+class Wished(Struct, frozen=True):
     """A record was pinned or muted, or is so no longer; the plan itself is asked for anew."""
 
     wished: ContextWished

@@ -1,13 +1,13 @@
 """Pure: everything that can be done, to be found by typing a part of its name."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 _MOST = 200
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(Struct, frozen=True):
     """kind: `key`, `project`, `scope`, `session`, `search` or `theme`. name: of the action, the project (empty: all),
     the session, the theme.
 

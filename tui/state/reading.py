@@ -1,6 +1,7 @@
 """Pure: a record on the whole screen: what is related to it, and the way from one to the next and back."""
 
-from dataclasses import dataclass, replace
+from msgspec import Struct
+from msgspec.structs import replace
 
 from worker.contract.records import RecordKey
 from worker.contract.search import Entry
@@ -9,8 +10,7 @@ JUMPS = 9
 """As many as there are digits to jump by."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(Struct, frozen=True):
     """open: a record fills the screen. entry: the one jumped to; None: that of the list's cursor.
 
     back, on: where the way came from and where it was gone back from, the nearest last and first.
@@ -34,40 +34,34 @@ class Reading:
         return (*first, *self.session, *self.files)[:JUMPS]
 
 
-@dataclass(frozen=True, slots=True)
-class Begun:
+class Begun(Struct, frozen=True):
     """A record fills the screen."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ended:
+class Ended(Struct, frozen=True):
     """Back to the list."""
 
 
-@dataclass(frozen=True, slots=True)
-class Jumped:
+class Jumped(Struct, frozen=True):
     """From one record to a related one."""
 
     here: Entry
     to: Entry
 
 
-@dataclass(frozen=True, slots=True)
-class WentBack:
+class WentBack(Struct, frozen=True):
     """To where the last jump came from."""
 
     here: Entry
 
 
-@dataclass(frozen=True, slots=True)
-class WentOn:
+class WentOn(Struct, frozen=True):
     """To where it was gone back from."""
 
     here: Entry
 
 
-@dataclass(frozen=True, slots=True)
-class Related:
+class Related(Struct, frozen=True):
     """What is related to a record."""
 
     key: RecordKey
@@ -76,8 +70,7 @@ class Related:
     files: tuple[Entry, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Opened:
+class Opened(Struct, frozen=True):
     """A record fills the screen that is not the one of the list's cursor."""
 
     entry: Entry

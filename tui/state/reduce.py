@@ -1,7 +1,8 @@
 """Pure: (state, fact) → state. Late answers leave it as it is."""
 
-from dataclasses import replace
 from typing import assert_never
+
+from msgspec.structs import replace
 
 from tui.state import (
     basket,

@@ -1,8 +1,7 @@
 """Pure: what of the state outlives the app: the query and keys, never a text that is remembered."""
 
-from dataclasses import replace
-
 import msgspec
+from msgspec.structs import replace
 
 from tui.state.basket import MOST_TOKENS, STEP_TOKENS, Basket
 from tui.state.model import SPLITS, Ask, ViewState

@@ -1,14 +1,13 @@
 """Pure: of whom the list is: a project, its worktrees too, all, one session; and which of these comes next."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from tui.state.chips import Chip
 from tui.state.model import Ask, ViewState
 from worker.contract.project_name import head, with_worktrees
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
+class Scope(Struct, frozen=True):
     """project: None for all; `shop/*` for its worktrees too. session: this one alone, by its memory id."""
 
     project: str | None = None

@@ -1,6 +1,7 @@
 """Pure: the strip over time: how fine it is, what of it is left out, and the sessions side by side."""
 
-from dataclasses import dataclass, replace
+from msgspec import Struct
+from msgspec.structs import replace
 
 from worker.contract.lanes import Lanes
 from worker.contract.search import BUCKET_WIDTHS_MS
@@ -10,8 +11,7 @@ LEVELS_MS = BUCKET_WIDTHS_MS[:6]
 LANE_MS = LEVELS_MS[1]
 
 
-@dataclass(frozen=True, slots=True)
-class Scrub:
+class Scrub(Struct, frozen=True):
     """width_ms: of a bucket; 0 is as wide as the whole set needs, which was ``auto_ms`` when last asked for.
 
     folded: stretches without a record are left out. fine: two buckets in a cell. lane_ms: of a bucket of the lanes.
@@ -31,26 +31,22 @@ class Scrub:
         return bool(found) and found[0].start_epoch_ms <= epoch_ms < found[-1].end_epoch_ms
 
 
-@dataclass(frozen=True, slots=True)
-class Zoomed:
+class Zoomed(Struct, frozen=True):
     """Buckets of another width, of the strip or of the lanes."""
 
     width_ms: int
     lanes: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class GapsTurned:
+class GapsTurned(Struct, frozen=True):
     """Stretches without a record are left out, or not any more."""
 
 
-@dataclass(frozen=True, slots=True)
-class FineTurned:
+class FineTurned(Struct, frozen=True):
     """Two buckets in a cell, or one again."""
 
 
-@dataclass(frozen=True, slots=True)
-class Laned:
+class Laned(Struct, frozen=True):
     """The sessions around the cursor."""
 
     lanes: Lanes

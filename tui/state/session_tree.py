@@ -4,7 +4,9 @@ Of a project only the pages of sessions that were on the screen are here; what i
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from worker.contract.search import Entry
 from worker.contract.sessions import SessionLine
@@ -15,8 +17,7 @@ PAGES_KEPT = 12
 """Pages of a project held at once; those farthest from the cursor go first."""
 
 
-@dataclass(frozen=True, slots=True)
-class ProjectNode:
+class ProjectNode(Struct, frozen=True):
     """A project. total: its sessions, None while that is not known. open: they are shown."""
 
     project: str
@@ -24,8 +25,7 @@ class ProjectNode:
     open: bool
 
 
-@dataclass(frozen=True, slots=True)
-class SessionNode:
+class SessionNode(Struct, frozen=True):
     """A session. line: None while it is not here. open: its records are shown."""
 
     project: str
@@ -34,8 +34,7 @@ class SessionNode:
     open: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class EntryNode:
+class EntryNode(Struct, frozen=True):
     """A record of a session. entry: None while it is not here, or there is none."""
 
     project: str
@@ -46,8 +45,7 @@ class EntryNode:
 Node = ProjectNode | SessionNode | EntryNode
 
 
-@dataclass(frozen=True, slots=True)
-class Branch:
+class Branch(Struct, frozen=True):
     """Sessions of a project. pages: by number. held: records of those that are open, by row id; None: on their way.
 
     at: the row id of an open session → its place among the sessions.
@@ -82,8 +80,7 @@ class Branch:
 _SHUT = Branch()
 
 
-@dataclass(frozen=True, slots=True)
-class Tree:
+class Tree(Struct, frozen=True):
     """projects: most recently used first; None while nobody told. cursor: a row. viewed: first and last on screen."""
 
     open: bool = False
@@ -164,41 +161,35 @@ def _in_branch(project: str, branch: Branch, row: int) -> Node:
     return SessionNode(project, row, line, open=line is not None and line.id in branch.at)
 
 
-@dataclass(frozen=True, slots=True)
-class Begun:
+class Begun(Struct, frozen=True):
     """Somebody looks at sessions. project: opened at once, the cursor on it."""
 
     project: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Ended:
+class Ended(Struct, frozen=True):
     """Nobody looks any more."""
 
 
-@dataclass(frozen=True, slots=True)
-class Again:
+class Again(Struct, frozen=True):
     """Read all anew; what is open stays open."""
 
 
-@dataclass(frozen=True, slots=True)
-class ProjectsRead:
+class ProjectsRead(Struct, frozen=True):
     """The projects there are."""
 
     seq: int
     projects: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ReadFailed:
+class ReadFailed(Struct, frozen=True):
     """They cannot be told."""
 
     seq: int
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class PageRead:
+class PageRead(Struct, frozen=True):
     """Sessions of a project. number: of the page."""
 
     seq: int
@@ -208,8 +199,7 @@ class PageRead:
     total: int
 
 
-@dataclass(frozen=True, slots=True)
-class PageFailed:
+class PageFailed(Struct, frozen=True):
     """They cannot be told."""
 
     seq: int
@@ -217,8 +207,7 @@ class PageFailed:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class RecordsRead:
+class RecordsRead(Struct, frozen=True):
     """What a session holds, oldest first."""
 
     project: str
@@ -226,31 +215,27 @@ class RecordsRead:
     entries: tuple[Entry, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class RecordsFailed:
+class RecordsFailed(Struct, frozen=True):
     """That cannot be told: the session is shut again."""
 
     project: str
     row_id: int
 
 
-@dataclass(frozen=True, slots=True)
-class Opened:
+class Opened(Struct, frozen=True):
     """What is below the cursor is shown (or no longer)."""
 
     open: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Stepped:
+class Stepped(Struct, frozen=True):
     """The cursor goes by so many rows, or to one (-1: the last)."""
 
     by: int = 0
     to: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
+class Seen(Struct, frozen=True):
     """These rows are on the screen."""
 
     first: int

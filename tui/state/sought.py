@@ -1,13 +1,13 @@
 """Pure: from another screen to records in the workspace."""
 
-from dataclasses import dataclass, replace
+from msgspec import Struct
+from msgspec.structs import replace
 
 from tui.state.model import View, ViewState
 from worker.contract.search import Entry
 
 
-@dataclass(frozen=True, slots=True)
-class Sought:
+class Sought(Struct, frozen=True):
     """Another question altogether. entry: the record to put the cursor on."""
 
     text: str

@@ -1,9 +1,9 @@
 """What is known of corpora after each fact, and how it is written."""
 
 import datetime as dt
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from tui.cells import corpora as cells
 from tui.cells.fit import width

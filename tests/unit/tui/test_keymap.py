@@ -1,8 +1,7 @@
 """What the footer offers."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from tui.keymap import footer, places
 from tui.state.live import Live

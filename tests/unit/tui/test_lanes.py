@@ -1,11 +1,11 @@
 """Lanes: sessions on one axis, each kind of work told by its character; levels of zoom."""
 
 import datetime as dt
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from tests.tui.memory import NOW_MS, entry_of, observation
 from tui.cells import lanes

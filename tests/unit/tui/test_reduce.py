@@ -1,8 +1,7 @@
 """(state, fact) → state, and what is asked for then."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from tests.tui.memory import entry_of, many, observation
 from tui.state import basket, facts, live, reading, scrub

@@ -1,6 +1,5 @@
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from tests.unit.tui.test_wishes import LIST
 from tui.cells import words

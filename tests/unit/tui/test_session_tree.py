@@ -1,10 +1,10 @@
 """The tree of sessions: rows of what is open, and a cursor that stays where it is."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from tui.state import session_tree as tree
 from tui.state.session_tree import (

@@ -1,8 +1,7 @@
 """Costs, health and the next start: what becomes of a fact, and how figures are said."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from tests.tui.surveys import plan
 from tui.cells.sizes import ago, lasted, percent, size

@@ -1,8 +1,7 @@
 """What an action makes known where the state alone decides."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from tests.tui.memory import entry_of, many
 from tui.state import facts

@@ -1,8 +1,7 @@
 """Sentences, keys and sheets."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from tui import styles
 from tui.cells import words
