@@ -95,6 +95,23 @@ async def test_the_help_is_searched_by_typing() -> None:
         assert not isinstance(stage.app.screen, GuideScreen)
 
 
+async def test_the_help_tells_what_the_search_box_takes() -> None:
+    async with Stage() as stage:
+        await stage.press("question_mark", "slash", *"search box at:")
+        await stage.settled()
+        lines = [line.strip() for line in stage.screen[2:-1] if line.strip()]
+        assert lines[0] == "In the search box"
+        assert lines[1].startswith("at:thursday ") and len(lines) <= 3
+
+
+async def test_the_help_names_a_shared_place_once_a_line() -> None:
+    async with Stage(size=(120, 36)) as stage:
+        await stage.press("question_mark", "slash", *"always give")
+        await stage.settled()
+        assert stage.text.count("in the next start:") == 1
+        assert "or no longer; never give this record" in stage.text
+
+
 @pytest.mark.parametrize("text", [b'set = "vim"\n', b"set =\n", b"\x00\xff"])
 def test_a_file_beside_the_memory_is_read_and_never_in_the_way(tmp_path: Path, text: bytes) -> None:
     (tmp_path / "keymap.toml").write_bytes(text)

@@ -262,6 +262,19 @@ async def test_pins_mutes_text_changes_and_a_copy() -> None:
         await stage.until(lambda: "the text of the next start copied" in stage.screen[-1])
 
 
+async def test_without_a_last_session_nothing_is_said_to_be_the_same() -> None:
+    async with Stage(size=(80, 24)) as stage:
+        known = plan("farm-api")
+        rows = tuple(msgspec.structs.replace(row, change="same") for row in known.rows)
+        stage.memory.surveyed.plan = msgspec.structs.replace(
+            known, rows=rows, compared=False, changed_new=0, changed_gone=0
+        )
+        await _open(stage, "p")
+        await stage.press("D")
+        await stage.settled()
+        assert "no last session to compare with" in stage.text and "Nothing differs" not in stage.text
+
+
 async def test_the_index_rests_and_is_mended_with_a_word_of_what_came_of_it() -> None:
     async with Stage(size=(80, 24)) as stage:
         await _open(stage, "exclamation_mark")

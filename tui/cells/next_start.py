@@ -154,7 +154,9 @@ def _nothing(state: ViewState, lk: Look) -> list[str]:
     if start.rows:
         return []
     if start.changed and start.plan.rows:
-        return ["Nothing differs from the last session.", "", lk.hint("changes", "D", "shows everything")]
+        known = start.plan.compared
+        told = "Nothing differs from the last session." if known else "There is no last session to compare with."
+        return [told, "", lk.hint("changes", "D", "shows everything")]
     return [
         f"Nothing is remembered of {one_line(start.project)} yet, so its next session is given nothing.",
         "",

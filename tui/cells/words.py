@@ -225,6 +225,16 @@ def _first_run(state: ViewState, tab: str) -> Note:
         ("text", "claude-mem remembers what your coding agents learn while they work,"),
         ("text", "and gives it back to them, and to you, when it matters again."),
         ("text", ""),
+        # What an agent elsewhere calls is set up there.
+        *(
+            []
+            if state.remote
+            else [
+                ("text", "`claude-mem install` has Claude Code fill it from now on, and"),
+                ("text", "`claude-mem import transcripts` brings in its past sessions."),
+                ("text", ""),
+            ]
+        ),
         # A demo is made by a worker on this machine: elsewhere there is none to be had.
         *(
             []

@@ -1,4 +1,4 @@
-"""Pure: the help screen's order."""
+"""Pure: the help screen's order, and what may be typed into the search box."""
 
 GROUPS = (
     (
@@ -107,3 +107,15 @@ GROUPS = (
     ),
 )
 """The help screen's order; actions side by side share a line."""
+
+TYPED_AFTER = "Find"
+TYPED_TITLE = "In the search box"
+TYPED = (
+    ('"token refresh"', "these words next to each other"),
+    ("-cache", "leave out what has this word"),
+    ("type:bugfix,decision", "only these types; project: concept: file: session: alike"),
+    ("is:prompt", "only prompts; is:observation and is:summary, too"),
+    ("since:3d until:monday", 'from then, until then: 2026-03-10, yesterday, "last week"'),
+    ("at:thursday", "that day; at:14:30 or at:3d shows what was known then"),
+)
+"""What narrows a search when it is typed, and how; no setting changes it, unlike the keys."""

@@ -22,6 +22,17 @@ Keys = Mapping[str, tuple[str, ...]]
 _KEYS = 25
 _LEFT = 76
 _TWO_COLUMNS = 108
+_FIGURES = (
+    (
+        "Tokens",
+        (
+            "~Read: what the record costs an agent to read",
+            "Work: what it once cost to find out",
+            "W/R: Work for each token to read",
+        ),
+    ),
+    ("Why a hit is here", ("kw1: the first by its words", "v2: the second by its meaning")),
+)
 
 
 class GuidePage(Paper):
@@ -76,7 +87,19 @@ class GuidePage(Paper):
             found = [actions for names in rows if self._fits(actions := [table.named(name) for name in names], title)]
             if found:
                 lines += [[("group", title)], *(line for actions in found for line in self._row(actions, room)), []]
+            if title == guide.TYPED_AFTER:
+                lines += self._typed(room)
         return lines
+
+    def _typed(self, room: int) -> list[list[Piece]]:
+        """What may stand in the search box."""
+        found = [
+            line
+            for text, said in guide.TYPED
+            if all(word in f"{guide.TYPED_TITLE} {text} {said}".lower() for word in self._words)
+            for line in _line(text, said, room)
+        ]
+        return [[("group", guide.TYPED_TITLE)], *found, []] if found else []
 
     def _fits(self, actions: list[Action], title: str) -> bool:
         said = " ".join(f"{shown(action, self._own)} {action.label} {action.help}" for action in actions)
@@ -90,14 +113,8 @@ class GuidePage(Paper):
         return [[("group", "Wrong in keymap.toml")], *([("text", "  " + line)] for line in wrong), []]
 
     def _row(self, actions: list[Action], room: int) -> list[list[Piece]]:
-        keys = min(_KEYS, room // 2)
         written = "  ".join(shown(action, self._own) or "(none)" for action in actions)
-        said = "; ".join(action.help for action in actions)
-        lines = list(wrap(said, room - keys - 1))
-        return [
-            [("key", left("  " + written if number == 0 else "", keys)), ("help", " " + line)]
-            for number, line in enumerate(lines)
-        ]
+        return _line(written, _sentence([action.help for action in actions]), room)
 
     def _marks(self, room: int) -> list[list[Piece]]:
         lines: list[list[Piece]] = [[("group", "Marks in the list")]]
@@ -106,10 +123,11 @@ class GuidePage(Paper):
         anchor, cursor = self._glyphs.anchor, self._glyphs.cursor
         lines += [[("key", f"  {cursor}"), ("help", "  the cursor")]]
         lines += [[("key", f"  {anchor}"), ("help", "  where the timeline was opened")], []]
-        lines.append([("group", "Tokens")])
-        for said in ("~Read: what the record costs an agent to read", "Work: what it once cost to find out"):
-            lines += [[("help", "  " + line)] for line in wrap(said, room - 2)]
-        return lines
+        for title, told in _FIGURES:
+            lines.append([("group", title)])
+            lines += [[("help", "  " + line)] for said in told for line in wrap(said, room - 2)]
+            lines.append([])
+        return lines[:-1]
 
 
 class GuideBox(Input, Acts):
@@ -136,6 +154,22 @@ class GuideBox(Input, Acts):
     def do_drop_find(self) -> None:
         """To all."""
         self.post_message(self.Left(every=True))
+
+
+def _sentence(helps: Sequence[str]) -> str:
+    """What keys side by side do; the place that they share is told once."""
+    place, colon, _ = helps[0].partition(": ")
+    shared = place + colon if colon and place.startswith("in ") else ""
+    return "; ".join([helps[0], *(one.removeprefix(shared) for one in helps[1:])])
+
+
+def _line(pressed: str, said: str, room: int) -> list[list[Piece]]:
+    """What is pressed or typed, and what it does, on as many lines as that takes."""
+    keys = min(_KEYS, room // 2)
+    return [
+        [("key", left("  " + pressed if number == 0 else "", keys)), ("help", " " + line)]
+        for number, line in enumerate(wrap(said, room - keys - 1))
+    ]
 
 
 def _beside(one: list[list[Piece]], other: list[list[Piece]], column: int) -> list[list[Piece]]:

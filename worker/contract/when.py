@@ -71,7 +71,8 @@ def parse_range(text: str, zone: dt.tzinfo | None = None, *, now_epoch_ms: int |
     `2026-03-10` is that whole day in ``zone`` (default: this machine's), 23 or 25 hours where clocks change, `2026-03`
     the month; a date with a time is one moment, in ``zone`` unless it says its own; 12 to 14 digits are epoch ms.
     With ``now_epoch_ms`` also what is told from now: `3d`, `2h`, `30min`, `2 weeks ago`, `3天前` (that long ago),
-    `14:30` (today), `today`, `yesterday`, `monday` (the latest), `this week`, `last month`, `昨天`, `上周`, `周一`, …
+    `14:30` (today), `today`, `yesterday`, `monday` (the latest),
+    `last monday` (not today), `this week`, `last month`, `昨天`, `上周`, `周一`, …
     """
     text = text.strip()
     if _MILLISECONDS.fullmatch(text):
@@ -112,8 +113,9 @@ def _relative(text: str, zone: dt.tzinfo | None, now_epoch_ms: int) -> tuple[int
     if clock := _CLOCK.fullmatch(text):
         moment = wall_ms(dt.datetime.combine(today, dt.time(int(clock[1]), int(clock[2]))), zone)
         return moment, moment
-    if text in _WEEKDAYS:
-        date = today - (today.weekday() - _WEEKDAYS[text]) % 7 * day
+    if (name := text.removeprefix("last ").lstrip()) in _WEEKDAYS:
+        past = (today.weekday() - _WEEKDAYS[name]) % 7
+        date = today - (past or (7 if name != text else 0)) * day
         return _days(date, date, zone)
     spans = {
         "today": (today, today),
