@@ -3,6 +3,9 @@
 Deferred imports of the tree, and what each saves:
 ``worker.cli.main``: worker.contract.version (for --version alone), difflib (6 ms, for a mistyped command alone);
 ``worker.cli.harness.telling``: subprocess (3 ms, for a hook that finds no worker);
+``worker.contract.remote``: worker.contract.quick (7 ms, for a terminal app whose first paint asks nobody);
+``tui.gateway.front``: worker.contract.launch, reader, client (10, 2 and 90 ms, for the same);
+``tui.__main__``, ``tui.picking``: what draws, and asyncio (200 ms, for ``--help``, a refusal, ``--plain``);
 ``mcp_bridge.__main__``: mcp, mcp_bridge.server, worker.contract.client (600 ms and more, for a bad flag or --help).
 """
 
@@ -46,6 +49,23 @@ DEFERRED = {
     ("mcp_bridge/__main__.py", "mcp.server.stdio"),
     ("mcp_bridge/__main__.py", "mcp_bridge.server"),
     ("mcp_bridge/__main__.py", "worker.contract.client"),
+    ("worker/contract/remote.py", "worker.contract.quick"),
+    ("tui/gateway/front.py", "worker.contract"),
+    ("tui/gateway/front.py", "worker.contract.client"),
+    *(("tui/picking.py", f"tui.{name}") for name in ("cells", "cells.look", "picker")),
+    *(
+        ("tui/__main__.py", name)
+        for name in (
+            "asyncio",
+            "tui.app",
+            "tui.cells",
+            "tui.cells.look",
+            "tui.gateway.front",
+            "tui.keymap",
+            "tui.plain",
+            "tui.state.model",
+        )  # fmt: skip
+    ),
 }
 
 
@@ -121,7 +141,16 @@ def deferred(file: Path) -> Iterator[str]:
                     yield inner.module or ""
 
 
-@pytest.mark.parametrize("folder", ["worker/cli", "worker/contract", "mcp_bridge"])
+def test_the_first_paint_waits_for_nothing_that_asks_a_worker() -> None:
+    program = "import sys, tui.__main__, tui.app\nprint(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=30)
+    modules = set(done.stdout.split())
+    assert {"tui.app", "worker.contract.calls"} <= modules
+    asking = {"worker.contract.client", "worker.contract.launch", "worker.contract.quick", "worker.contract.reader"}
+    assert modules & {"httpx", "http.client", "email.parser", *asking} == set()
+
+
+@pytest.mark.parametrize("folder", ["worker/cli", "worker/contract", "mcp_bridge", "tui"])
 def test_each_deferred_import_is_listed_here(folder: str) -> None:
     found = {(str(file.relative_to(ROOT)), name) for file in (ROOT / folder).rglob("*.py") for name in deferred(file)}
     assert found <= DEFERRED

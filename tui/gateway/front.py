@@ -14,7 +14,6 @@ from tui.gateway.surveys import Surveys
 from tui.gateway.times import Times
 from tui.state import facts
 from tui.state.facts import Fact
-from worker.contract import launch, reader
 from worker.contract.errors import MemError
 from worker.contract.settings import Settings
 
@@ -26,6 +25,20 @@ def connect(settings: Settings) -> Client:
     from worker.contract.client import WorkerClient  # httpx: 90-120 ms that the first paint does not wait for
 
     return WorkerClient(settings.host, settings.port, timeout_s=settings.timeout_s, token=settings.credential)
+
+
+def ensure(settings: Settings) -> object:
+    """The worker there, found or started."""
+    from worker.contract import launch  # http.client and what starts a process: 10 ms, as above
+
+    return launch.ensure(settings)
+
+
+def read_file(settings: Settings) -> FileReader:
+    """What only reads the file."""
+    from worker.contract import reader  # 2 ms, as above
+
+    return reader.start(settings)
 
 
 def backoff_s(attempt: int, chance: float) -> float:
@@ -43,9 +56,9 @@ class Gateway:
         self,
         settings: Settings,
         *,
-        ensure: Callable[[Settings], object] = launch.ensure,
+        ensure: Callable[[Settings], object] = ensure,
         connect: Callable[[Settings], Client] = connect,
-        read_file: Callable[[Settings], FileReader] = reader.start,
+        read_file: Callable[[Settings], FileReader] = read_file,
         pause_s: Callable[[int], float] = lambda attempt: backoff_s(attempt, random.random()),
     ) -> None:
         self.settings = settings

@@ -16,7 +16,6 @@ from worker.contract.errors import (
     Unavailable,
     Unreachable,
 )
-from worker.contract.quick import QuickClient
 from worker.contract.settings import Settings
 from worker.contract.status import PROGRAM, Health
 
@@ -71,6 +70,8 @@ def reached(where: Settings, *, timeout_s: float = 5.0) -> Health:
     Errors, each a sentence to show: ``Unreachable``, ``TimedOut``, ``Unauthorized``, ``Conflict`` for another program,
     ``Unavailable`` for one that is still opening its database.
     """
+    from worker.contract.quick import QuickClient  # 7 ms that the terminal app's first paint does not wait for
+
     client = QuickClient(where.host, where.port, timeout_s=timeout_s, token=where.credential)
     try:
         health = client.send(calls.health())
