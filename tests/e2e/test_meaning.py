@@ -1,5 +1,6 @@
 """Search by meaning as it comes out of the box: a real worker, the model of the installed package, a Chroma folder."""
 
+import asyncio
 import json
 import signal
 import subprocess
@@ -7,10 +8,11 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 
-from tests.factories import make_batch, observation_row
-from tests.processes import WorkerProcess, running_worker, start_worker, wait_for
+from tests.factories import NOON, make_batch, observation_row
+from tests.processes import PATIENCE_S, WorkerProcess, running_worker, start_worker, wait_for
 from worker.contract import calls
 from worker.contract.curation import Save
 from worker.contract.index import IndexState, IndexStatus
@@ -18,6 +20,7 @@ from worker.contract.records import RecordKey, RecordKind
 from worker.contract.search import Degraded, Mode, SearchPage, SearchQuery
 
 MEANING = {"CLAUDE_MEM_CHROMA_ENABLED": "true"}
+RECORDS = 20
 MEMORIES = {
     "The staging certificate had run out": "TLS handshakes failed until it was renewed by hand.",
     "Passwords are hashed with argon2": "bcrypt was too slow to tune; old hashes are upgraded at sign-in.",
@@ -102,6 +105,63 @@ def test_the_command_line_tells_mends_and_rebuilds(worker: WorkerProcess) -> Non
     assert search(worker, "night theme").hits[0].vector_rank == 1
     bad = command(worker, "index", "status", "--embed-anew")
     assert bad.returncode == 2 and "rebuild" in bad.stderr
+
+
+def test_chinese_records_of_before_are_all_embedded(tmp_path: Path) -> None:
+    """R023."""
+    titles = (
+        "修复登录超时", "缓存失效导致页面变慢", "数据库迁移回滚", "令牌过期仍被接受", "搜索结果排序错误",
+        "日志文件无限增长", "上传图片失败", "支付回调重复处理", "时区转换错误", "内存泄漏已修复",
+        "权限检查缺失", "队列消息丢失", "证书到期未续签", "夜间主题颜色不对", "备份脚本没有运行",
+    )  # fmt: skip
+    data = tmp_path / "memory"
+    with running_worker(data) as without:
+        rows = [
+            observation_row(title, narrative=f"{title}：原因是配置不当，现已解决。", created_at_epoch=NOON + at)
+            for at, title in enumerate(titles)
+        ]
+        without.quick.send(calls.import_batch(make_batch(rows)))
+        without.stop()
+    with running_worker(data, environ=MEANING) as worker:
+        wait_for(lambda: complete(worker, 15) and status(worker).chroma == "ready")
+        found = status(worker)
+        assert (found.model, found.failed, found.documents) == ("all-MiniLM-L6-v2-int8", 0, 15 * 3)
+        for title in titles:
+            hits = search(worker, title, Mode.SEMANTIC).hits
+            assert title in [hit.title for hit in hits if hit.cosine is not None]
+            assert search(worker, title).hits[0].title == title
+
+
+def test_how_far_the_index_is_comes_on_the_stream(tmp_path: Path) -> None:
+    """While it is built, and when it is complete."""
+
+    async def heard(worker: WorkerProcess) -> list[IndexStatus]:
+        frames: list[IndexStatus] = []
+        async with asyncio.timeout(PATIENCE_S), worker.client() as client:
+            async for event in client.events():
+                if event.type == "connected":
+                    await client.send(calls.import_batch(make_batch(rows)))
+                if event.type == "index_status" and event.index is not None:
+                    frames.append(event.index)
+                    if event.index.records == RECORDS and not event.index.pending:
+                        break
+        return frames
+
+    rows = [
+        observation_row(f"record {n}", narrative=f"It was {n} again. " * 40, created_at_epoch=n) for n in range(RECORDS)
+    ]
+    with running_worker(tmp_path / "memory", environ=MEANING) as worker:
+        wait_for(lambda: status(worker).state is IndexState.READY)
+        frames = asyncio.run(heard(worker))
+        at_work = [frame for frame in frames if frame.state is IndexState.CATCHING_UP]
+        assert at_work and all(frame.pending and frame.embedded < RECORDS for frame in at_work), frames
+        assert [frame.embedded for frame in frames] == sorted(frame.embedded for frame in frames)
+        last = frames[-1]
+        assert (last.state, last.records, last.embedded) == (IndexState.READY, RECORDS, RECORDS)
+        assert last.covered == () and last == msgspec.structs.replace(
+            status(worker), covered=(), documents=last.documents, unwritten=last.unwritten, chroma=last.chroma,
+            rate_per_s=last.rate_per_s,
+        )  # fmt: skip
 
 
 def test_texts_stay_in_sqlite(worker: WorkerProcess) -> None:

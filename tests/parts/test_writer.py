@@ -3,7 +3,8 @@
 import asyncio
 import json
 import sqlite3
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from pathlib import Path
 
 import pytest
 
@@ -13,7 +14,10 @@ from tests.parts.index_of_dicts import Model, ReadingModel, Shelf, ShelfIndex, a
 from worker.contract.records import RecordKey, RecordKind
 from worker.projection import late
 from worker.projection import writer as writing
+from worker.projection.embed import Vector
 from worker.projection.hashing import Hashing
+from worker.projection.index import Fragment, Match, VectorIndex
+from worker.projection.opening import open_local
 from worker.projection.thread import OwnThread
 from worker.projection.writer import Writer, Written
 from worker.store import forget, outbox, search_index, vectors
@@ -30,7 +34,7 @@ class Bench:
         self.store, self.shelf, self.model = store, Shelf(), Model()
         self.name = writing.Model(NAME, self.model)
         self.shelf.open(self.name.name, 384)
-        self.index: ShelfIndex | None = ShelfIndex(self.shelf, self.name.name)
+        self.index: VectorIndex | None = ShelfIndex(self.shelf, self.name.name)
         self.now = NOW
         self.threads = [OwnThread("embed"), OwnThread("index")]
         self.writer = Writer(store, self.threads[1], clock=lambda: self.now)
@@ -209,6 +213,60 @@ async def test_one_document_that_chroma_refuses_changes_no_count_over_twenty_rou
     bench.shelf.poison = set()
     await bench.write()
     await assert_true(store, bench.shelf)
+
+
+class Refusing:
+    """An index that takes nothing of what it is given together with one document."""
+
+    def __init__(self, index: VectorIndex, refused: str) -> None:
+        self._index, self._refused = index, refused
+        self.generation = index.generation
+        self.refusals = 0
+
+    def upsert(self, fragments: Sequence[Fragment]) -> None:
+        if any(fragment.id == self._refused for fragment in fragments):
+            self.refusals += 1
+            raise ValueError("this document cannot be taken")
+        self._index.upsert(fragments)
+
+    def delete(self, ids: Sequence[str]) -> None:
+        self._index.delete(ids)
+
+    def nearest(self, vector: Vector, count: int) -> list[Match]:
+        return self._index.nearest(vector, count)
+
+    def ids(self) -> Iterator[Sequence[str]]:
+        return self._index.ids()
+
+    def count(self) -> int:
+        return self._index.count()
+
+    def close(self) -> None:
+        self._index.close()
+
+
+async def test_one_of_a_hundred_that_fails_for_good_lets_no_folder_grow(
+    store: Store, bench: Bench, tmp_path: Path
+) -> None:
+    """R050. The refused one is in the second batch; the first has been written by then."""
+    await fill(store, make_batch([observation_row(f"n {n}", created_at_epoch=n) for n in range(1, 101)]))
+    index = open_local(tmp_path / "vectors", NAME, 384)
+    bench.index = refusing = Refusing(index, "obs_70_title")
+    counts: list[int] = []
+    sizes: list[int] = []
+    try:
+        for _ in range(20):
+            await bench.write()
+            counts.append(index.count())
+            sizes.append(sum(file.stat().st_size for file in (tmp_path / "vectors").rglob("*") if file.is_file()))
+            bench.now += 3_600
+        assert refusing.refusals == 21  # once with all others, then alone
+        assert set(counts) == {198} and len(set(sizes)) == 1, (counts, sizes)
+        bench.index = index
+        await bench.write()
+        assert index.count() == 200
+    finally:
+        index.close()
 
 
 async def test_a_model_that_is_down_is_told_of_and_not_asked_for_every_record(store: Store, bench: Bench) -> None:
