@@ -5,11 +5,10 @@ from typing import ClassVar
 from tui.cells import meter, words
 from tui.cells.fit import cut
 from tui.cells.glyphs import Glyphs
-from tui.state.model import ViewState
-from tui.widgets.paint import Line, Piece, between, components
+from tui.widgets.paint import Piece, StateLine, between, components
 
 
-class HeaderLine(Line):
+class HeaderLine(StateLine):
     """Name, scope, badge, link."""
 
     PREFIX = "header-line"
@@ -20,16 +19,6 @@ class HeaderLine(Line):
     def __init__(self, glyphs: Glyphs, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
         super().__init__(id=id)
         self._glyphs = glyphs
-        self._state = ViewState()
-
-    def show(self, state: ViewState) -> None:
-        """Show this state's place."""
-        self._state = state
-        self._update()
-
-    def on_resize(self) -> None:
-        """Another width."""
-        self._update()
 
     def _update(self) -> None:
         state, glyphs, room = self._state, self._glyphs, self.size.width

@@ -8,11 +8,11 @@ from tui.cells.marks import ROLES
 from tui.cells.strip import Fit, Shape, shape
 from tui.state.model import ViewState
 from tui.state.scrub import level
-from tui.widgets.paint import Line, Piece, components
+from tui.widgets.paint import Piece, StateLine, components
 from worker.contract.search import Entry
 
 
-class Histogram(Line):
+class Histogram(StateLine):
     """Bars with the days above them and the playhead below; in one line, just bars.
 
     The playhead follows the cursor with the preview, once it rests, so that a step costs no bytes here.
@@ -26,18 +26,8 @@ class Histogram(Line):
     def __init__(self, looks: Look, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
         super().__init__(id=id)
         self._look = looks
-        self._state = ViewState()
         self._shape: tuple[tuple[object, ...], Shape | None] = ((), None)
         self._keep: int | None = None
-
-    def show(self, state: ViewState) -> None:
-        """Show this state's set."""
-        self._state = state
-        self._update()
-
-    def on_resize(self) -> None:
-        """Other cells."""
-        self._update()
 
     def _update(self) -> None:
         state, room, tall = self._state, self.size.width, self.size.height

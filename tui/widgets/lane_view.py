@@ -6,12 +6,12 @@ from tui.cells import lanes
 from tui.cells.look import Look
 from tui.cells.marks import ROLES
 from tui.cells.strip import Fit, Shape, shape
-from tui.state.model import View, ViewState
+from tui.state.model import View
 from tui.widgets.histogram import brushed, rested
-from tui.widgets.paint import Line, components
+from tui.widgets.paint import StateLine, components
 
 
-class LaneView(Line):
+class LaneView(StateLine):
     """Lanes above the timeline, as many as the height allows; without room for any it is not needed."""
 
     PREFIX = "lane-view"
@@ -22,18 +22,8 @@ class LaneView(Line):
     def __init__(self, looks: Look, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
         super().__init__(id=id)
         self._look = looks
-        self._state = ViewState()
         self._shape: tuple[tuple[object, ...], Shape | None] = ((), None)
         self._keep: int | None = None
-
-    def show(self, state: ViewState) -> None:
-        """Show this state's sessions."""
-        self._state = state
-        self._update()
-
-    def on_resize(self) -> None:
-        """Other cells."""
-        self._update()
 
     def needed(self, columns: int, height: int) -> bool:
         """Whether there is something to show in a screen of this size, and room for it."""

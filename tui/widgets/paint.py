@@ -20,6 +20,7 @@ from textual.widget import Widget
 from tui import messages
 from tui.cells.fit import width
 from tui.keymap import places, table
+from tui.state.model import ViewState
 
 Piece = tuple[str, str]
 """(role, text)."""
@@ -134,6 +135,27 @@ class Line(Painter):
     def render_line(self, y: int) -> Strip:
         """One line of the content."""
         return self.paint(self._lines[y] if y < len(self._lines) else (), self.size.width)
+
+
+class StateLine(Line):
+    """A widget of a few lines about the whole state."""
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
+        super().__init__(id=id)
+        self._state = ViewState()
+
+    def show(self, state: ViewState) -> None:
+        """Show this state."""
+        self._state = state
+        self._update()
+
+    def on_resize(self) -> None:
+        """Other cells."""
+        self._update()
+
+    def _update(self) -> None:
+        """Draw the state for the cells there are."""
+        raise NotImplementedError
 
 
 def _changed(old: Sequence[Piece], new: Sequence[Piece], room: int) -> tuple[int, int]:

@@ -4,11 +4,10 @@ from typing import ClassVar
 
 from tui.cells import next_start
 from tui.cells.look import Look
-from tui.state.model import ViewState
-from tui.widgets.paint import Line, components
+from tui.widgets.paint import StateLine, components
 
 
-class PlanHead(Line):
+class PlanHead(StateLine):
     """Three lines, or one while nothing is known."""
 
     PREFIX = "plan-head"
@@ -17,16 +16,6 @@ class PlanHead(Line):
     def __init__(self, look: Look, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
         super().__init__(id=id)
         self._look = look
-        self._state = ViewState()
-
-    def show(self, state: ViewState) -> None:
-        """Show this state's plan."""
-        self._state = state
-        self._update()
-
-    def on_resize(self) -> None:
-        """Another width."""
-        self._update()
 
     def _update(self) -> None:
         if not self.size.width:

@@ -7,11 +7,10 @@ from tui.cells.clean import one_line
 from tui.cells.fit import cut, width
 from tui.cells.glyphs import Glyphs
 from tui.state.chips import spans
-from tui.state.model import ViewState
-from tui.widgets.paint import Line, Piece, between, components
+from tui.widgets.paint import Piece, StateLine, between, components
 
 
-class QueryLine(Line):
+class QueryLine(StateLine):
     """What is asked, its filters as chips, and how much was found."""
 
     PREFIX = "query-line"
@@ -20,16 +19,6 @@ class QueryLine(Line):
     def __init__(self, glyphs: Glyphs, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
         super().__init__(id=id)
         self._glyphs = glyphs
-        self._state = ViewState()
-
-    def show(self, state: ViewState) -> None:
-        """Show this state's question."""
-        self._state = state
-        self._update()
-
-    def on_resize(self) -> None:
-        """Another width."""
-        self._update()
 
     def _update(self) -> None:
         state, room = self._state, self.size.width

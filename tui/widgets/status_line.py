@@ -8,10 +8,10 @@ from tui.cells.glyphs import Glyphs
 from tui.keymap import footer, places
 from tui.keymap.chosen import in_force, keyed
 from tui.state.model import ViewState
-from tui.widgets.paint import Line, Piece, components
+from tui.widgets.paint import Piece, StateLine, components
 
 
-class StatusLine(Line):
+class StatusLine(StateLine):
     """Keys valid where the focus is."""
 
     PREFIX = "status-line"
@@ -20,17 +20,12 @@ class StatusLine(Line):
     def __init__(self, glyphs: Glyphs, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
         super().__init__(id=id)
         self._glyphs = glyphs
-        self._state = ViewState()
         self._place = places.BOX
 
     def show(self, state: ViewState, place: str | None = None) -> None:
         """Show the keys of a place in this state."""
         self._state = state
         self._place = place or self._place
-        self._update()
-
-    def on_resize(self) -> None:
-        """Another width."""
         self._update()
 
     def _update(self) -> None:
