@@ -216,6 +216,26 @@ async def test_a_project_of_thousands_of_sessions_is_read_where_one_looks() -> N
         assert "Finding 699" in stage.text
 
 
+async def test_from_the_records_of_a_session_one_step_leads_back() -> None:
+    async with Stage(size=(120, 36)) as stage:
+        await stage.press("j", "j")
+        before, row = stage.state.ask, stage.state.entry
+        assert "q quit" in stage.screen[-1]
+        await _open(stage, "S")
+        await stage.press("space")
+        await stage.settled()
+        await stage.press("j")
+        await stage.settled()
+        await stage.press("enter")
+        await stage.until(lambda: isinstance(stage.app.screen, Workspace))
+        await stage.settled()
+        assert stage.app.workspace.search.box.value.startswith("session:") and "q back" in stage.screen[-1]
+        await stage.press("q")
+        await stage.settled()
+        assert (stage.app.workspace.search.box.value, stage.state.ask.project) == (before.text, before.project)
+        assert stage.state.entry == row and "q quit" in stage.screen[-1]
+
+
 async def test_a_session_that_is_not_told_says_why_and_shuts_again() -> None:
     async with Stage() as stage:
         await _open(stage, "S")

@@ -18,6 +18,7 @@ from tui.state.basket import SpanBegun
 from tui.state.filters import ChoosingBegun
 from tui.state.model import View
 from tui.state.needs import NeedRecord
+from tui.state.sought import WentBack
 
 
 class Going:
@@ -97,6 +98,9 @@ class Going:
             self._close()  # typed ahead, and meant for the screen that is open by now
         elif self._desk.state.view is View.TIMELINE:
             self._travelling.swap()
+        elif (left := self._desk.state.way_back) is not None:
+            self._desk.screen.search.box.value = left.ask.text
+            self._desk.tell(WentBack())
         else:
             self._desk.leave()
 

@@ -83,7 +83,8 @@ def _of_list(place: str, state: ViewState) -> list[tuple[str, str]]:
             past, ("guide", "keys"), ("quit", "back"),
         )  # fmt: skip
     third = ("demo", "leave demo") if state.visiting else ("scope", scopes.kind(scopes.following(state)))
-    last = ("back", "to the list") if place == PREVIEW else ("quit", "quit")
+    out = ("quit", "quit" if state.way_back is None else "back")
+    last = ("back", "to the list") if place == PREVIEW else out
     fourth = [("basket", "basket") if state.basket.entries else ("mark", "mark")]
     if state.ask.as_of_ms is not None:
         fourth = [past]

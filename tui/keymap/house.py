@@ -53,5 +53,11 @@ ACTIONS = (
         "from the timeline to the list; from hits to all records",
         at_once=True,
     ),
-    Action("quit", ("q",), (LIST,), "quit", "from the timeline to the list; from the list, quit"),
+    Action(
+        "quit",
+        ("q",),
+        (LIST,),
+        "quit",
+        "from the timeline to the list; back from where a screen led; from the list, quit",
+    ),
 )

@@ -15,7 +15,7 @@ from tui.state.next_start import StartFact
 from tui.state.reading import ReadingFact
 from tui.state.scrub import ScrubFact
 from tui.state.session_tree import TreeFact
-from tui.state.sought import Sought
+from tui.state.sought import Sought, WentBack
 from worker.contract.records import Record, RecordKey, RecordKind
 from worker.contract.search import Entry, Facets, Order, SearchPage, Timeline
 
@@ -228,7 +228,7 @@ class Switched(Struct, frozen=True):
     demo: bool
 
 
-SurveyFact = CostFact | TreeFact | StartFact | HealthFact | CorpusFact | Sought
+SurveyFact = CostFact | TreeFact | StartFact | HealthFact | CorpusFact | Sought | WentBack
 """About the memory as a whole, and the ways from there to its records."""
 
 Fact = (

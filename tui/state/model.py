@@ -145,6 +145,15 @@ class Counts(Struct, frozen=True):
         return self.observations + self.summaries + self.prompts == 0
 
 
+class Left(Struct, frozen=True):
+    """What was asked before another screen led to other records, its row, and the question that it led to."""
+
+    ask: Ask
+    entry: Entry | None
+    text: str
+    project: str | None
+
+
 class ViewState(Struct, frozen=True):
     """What is known and where the person stands. Texts are as stored: widgets clean them.
 
@@ -193,6 +202,7 @@ class ViewState(Struct, frozen=True):
     notes: tuple[str, ...] = ()
     cursor: int = 0
     held: Entry | None = None
+    left: Left | None = None
     viewed: tuple[int, int] = (0, 0)
     facets: Facets | None = None
     view: View = View.LIST
@@ -214,6 +224,12 @@ class ViewState(Struct, frozen=True):
     live: Live = Live()
     awaited: RecordKey | None = None
     split: int = 0
+
+    @property
+    def way_back(self) -> Left | None:
+        """Where another screen was opened from, as long as what it led to is asked."""
+        left, ask = self.left, self.ask
+        return left if left is not None and (ask.text, ask.project) == (left.text, left.project) else None
 
     @property
     def entry(self) -> Entry | None:

@@ -8,6 +8,7 @@ from tui.state import basket, facts, live, reading, scrub
 from tui.state.model import PAGE, PAGES_KEPT, Ask, Counts, Link, Rows, Track, View, ViewState
 from tui.state.needs import NeedList, NeedPages, NeedRecord, NeedTrack, missing_pages, needs
 from tui.state.reduce import reduce
+from tui.state.sought import Sought, WentBack
 from tui.state.store import Store
 from worker.contract.lanes import Lanes
 from worker.contract.search import Entry, Hit, Order, SearchPage, Timeline
@@ -239,3 +240,14 @@ def test_what_is_paused_asks_nothing_until_it_goes_on() -> None:
     assert [need.focus and need.focus.key for need in asked] == [ENTRIES[0].key]
     nothing_came = reduce(reduce(SHOWN, live.Paused(True)), live.Paused(False))
     assert needs(SHOWN, nothing_came) == []
+
+
+def test_the_way_back_is_there_until_something_else_is_asked() -> None:
+    before = reduce(ViewState(), facts.Typed("token"))
+    there = reduce(before, Sought("session:S14", "shop"))
+    on = reduce(there, Sought("session:S15", "shop"))
+    assert on.way_back is not None and on.way_back.ask == before.ask
+    back = reduce(on, WentBack())
+    assert (back.ask, back.way_back) == (before.ask, None)
+    assert reduce(on, facts.Typed("other words")).way_back is None
+    assert reduce(back, WentBack()) == back
