@@ -23,7 +23,7 @@ def after(state: ViewState, fact: Sought | WentBack) -> ViewState:
     """The workspace, asked that. What was asked before has no say in it, but for the order of the list."""
     if isinstance(fact, WentBack):
         left = state.way_back
-        return state if left is None else replace(_asked(state, replace(left.ask, final=True), left.entry), left=None)
+        return state if left is None else replace(_asked(state, left.ask, left.entry), left=None)
     # From one to the next the way back stays the same.
     ask, entry = (known.ask, known.entry) if (known := state.way_back) is not None else (state.ask, state.entry)
     sought = replace(state.ask, text=fact.text, project=fact.project, session="", kinds=(), final=True, as_of_ms=None)

@@ -249,5 +249,6 @@ def test_the_way_back_is_there_until_something_else_is_asked() -> None:
     assert on.way_back is not None and on.way_back.ask == before.ask
     back = reduce(on, WentBack())
     assert (back.ask, back.way_back) == (before.ask, None)
+    assert not back.ask.final  # the last word may be the beginning of one, as it was
     assert reduce(on, facts.Typed("other words")).way_back is None
     assert reduce(back, WentBack()) == back
