@@ -122,23 +122,23 @@ def figures(costing: Costing, room: int, lk: Look) -> list[Line]:
     if costs is None or not costing.fits or not costs.total.records:
         return []
     total, glyphs = costs.total, lk.glyphs
-    out = [_figure("spent", compact(total.work_tokens), _spent(costs, lk), room)]
+    out = [_figure("spent", compact(total.work_tokens), _spent(costs, lk), room, lk)]
     if not total.work_tokens:
-        out = [_figure("to read", compact(total.read_tokens), "what the work cost, nobody told", room)]
-    out.append(_figure("read back", compact(total.read_back_tokens), _back(costs, lk), room))
-    out.append(_never(costs, room))
+        out = [_figure("to read", compact(total.read_tokens), "what the work cost, nobody told", room, lk)]
+    out.append(_figure("read back", compact(total.read_back_tokens), _back(costs, lk), room, lk))
+    out.append(_never(costs, room, lk))
     burn = _burn(costs, room, lk)
     return [*out, burn] if burn else [*out, [("quiet", fit.cut("  no days to compare", room, glyphs.ellipsis))]]
 
 
-def _never(costs: Costs, room: int) -> Line:
+def _never(costs: Costs, room: int, lk: Look) -> Line:
     """What never came back: what to stop recording. While nothing was counted yet, that says nothing."""
     total = costs.total
     if costs.counting_since_epoch_ms is None:
-        return _figure("never", "-", "which records never come back is known once some did", room)
+        return _figure("never", "-", "which records never come back is known once some did", room, lk)
     said = f"of {_records(total.records)} never came back: {compact(total.never_work_tokens)} of work"
     share = f" ({percent(total.never_work_tokens, total.work_tokens)})" if total.work_tokens else ""
-    return _figure("never", grouped(total.never), said + share, room)
+    return _figure("never", grouped(total.never), said + share, room, lk)
 
 
 def _spent(costs: Costs, lk: Look) -> str:
@@ -165,13 +165,13 @@ def _records(count: int) -> str:
     return f"{grouped(count)} record{'' if count == 1 else 's'}"
 
 
-def _figure(name: str, value: str, said: str, room: int) -> Line:
+def _figure(name: str, value: str, said: str, room: int, lk: Look) -> Line:
     lead = fit.left(f"  {name}", 2 + _LABEL)
     figure = fit.right(value, 6)
     return [
         ("text", lead),
         ("figure", figure),
-        ("quiet", fit.cut(f"  {said}", max(room - len(lead) - len(figure), 0))),
+        ("quiet", fit.cut(f"  {said}", max(room - len(lead) - len(figure), 0), lk.glyphs.ellipsis)),
     ]
 
 
@@ -231,14 +231,15 @@ def choices(costing: Costing, room: int, lk: Look) -> Choices:
         rest = costs.projects[_MOST:]
         if rest:
             more = f"  {len(rest)} more, cheaper ones; open one by {lk.key('palette', ':')} and its name"
-            out.append([("quiet", fit.cut(more, room))])
+            out.append([("quiet", fit.cut(more, room, lk.glyphs.ellipsis))])
     if part.session is None and costs.sessions:
         group("Sessions", costs.session_count)
         for session in costs.sessions:
             picks.append((len(out), Slice(Part(part.project or session.project or None, session))))
             out.append(_row(_session_name(session), session.spent, table))
         if costs.session_count > len(costs.sessions):
-            out.append([("quiet", fit.cut(f"  {costs.session_count - len(costs.sessions)} more, cheaper ones", room))])
+            more = f"  {costs.session_count - len(costs.sessions)} more, cheaper ones"
+            out.append([("quiet", fit.cut(more, room, lk.glyphs.ellipsis))])
     group("Types", len(costs.types))
     for line in costs.types:
         picks.append((len(out), Slice(type=line.value)))

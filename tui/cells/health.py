@@ -133,9 +133,12 @@ def lines(state: ViewState, room: int, lk: Look, *, live: bool) -> list[Line]:
         out.append([])
     for part in found:
         out += _part(part, room, lk.glyphs)
-    out += _hooks(health.overview.hooks, room, health.at_epoch_ms)
+    out += _hooks(health.overview.hooks, room, health.at_epoch_ms, lk.glyphs)
     out += _coverage(health.overview.index, room, lk.glyphs)
-    out += [[], [("group", "  Log"), ("quiet", fit.cut("  the latest line first", max(room - 6, 0)))]]
+    out += [
+        [],
+        [("group", "  Log"), ("quiet", fit.cut("  the latest line first", max(room - 6, 0), lk.glyphs.ellipsis))],
+    ]
     return [*out, *_log(health, room, lk.glyphs)]
 
 
@@ -188,7 +191,7 @@ def _part(part: Part, room: int, glyphs: Glyphs) -> Iterator[Line]:
             yield [("text", " " * indent), ("match", "-> " if not number else "   "), ("match", text)]
 
 
-def _hooks(times: Sequence[HookTimes], room: int, now_ms: int) -> Iterator[Line]:
+def _hooks(times: Sequence[HookTimes], room: int, now_ms: int, glyphs: Glyphs) -> Iterator[Line]:
     """How long the hooks took, event by event; who keeps an agent waiting is told from the rest."""
     if not times:
         return
@@ -197,7 +200,10 @@ def _hooks(times: Sequence[HookTimes], room: int, now_ms: int) -> Iterator[Line]
     yield []
     head = f"{fit.right('count', 7)}{fit.right('median', 8)}{fit.right('95%', 8)}{fit.right('slowest', 9)}"
     last = "   last" if roomy else ""
-    yield [("group", fit.left("  Hooks", name + 2)), ("quiet", fit.cut(head + last, max(room - name - 2, 0)))]
+    yield [
+        ("group", fit.left("  Hooks", name + 2)),
+        ("quiet", fit.cut(head + last, max(room - name - 2, 0), glyphs.ellipsis)),
+    ]
     for one in times:
         count = fit.right(grouped(one.count), 7)
         took = "".join(
@@ -224,7 +230,7 @@ def _coverage(status: IndexStatus, room: int, glyphs: Glyphs) -> Iterator[Line]:
         return
     ordered = sorted(of.items(), key=lambda item: (item[1][1] - item[1][0], item[0]))
     yield []
-    yield [("group", "  By meaning"), ("quiet", fit.cut("  of each project", max(room - 12, 0)))]
+    yield [("group", "  By meaning"), ("quiet", fit.cut("  of each project", max(room - 12, 0), glyphs.ellipsis))]
     name = max(min(24, room - 30), 8)
     cells = max(min(room - name - 26, 20), 0)
     for project, (records, embedded) in ordered[:_PROJECTS]:
@@ -235,10 +241,11 @@ def _coverage(status: IndexStatus, room: int, glyphs: Glyphs) -> Iterator[Line]:
         yield [
             ("text", f"  {label} "),
             ("bar", drawn),
-            ("figure" if embedded >= records else "match", fit.cut(figures, max(room - taken, 0))),
+            ("figure" if embedded >= records else "match", fit.cut(figures, max(room - taken, 0), glyphs.ellipsis)),
         ]
     if len(ordered) > _PROJECTS:
-        yield [("quiet", fit.cut(f"  and {len(ordered) - _PROJECTS} more projects, better found than these", room))]
+        rest = f"  and {len(ordered) - _PROJECTS} more projects, better found than these"
+        yield [("quiet", fit.cut(rest, room, glyphs.ellipsis))]
 
 
 def _log(health: Healthing, room: int, glyphs: Glyphs) -> Iterator[Line]:

@@ -46,19 +46,21 @@ def lines(basket: Basket, room: int, lk: Look) -> tuple[list[Line], list[int]]:
     shown = bar(basket.read_tokens, basket.budget_tokens, min(_BAR, max(room - 40, 6)), glyphs)
     role = "over" if over > 0 else "figure"
     out: list[Line] = [[("heading", f"  Basket {glyphs.dot} {count} record{'' if count == 1 else 's'}")]]
-    out.append(_row("index", basket.index_tokens, "their rows, to choose from", room))
+    out.append(_row("index", basket.index_tokens, "their rows, to choose from", room, glyphs))
     out.append(
         [
             ("text", fit.left("  full", 2 + _NAME)),
             (role, fit.right(grouped(basket.read_tokens), _FIGURE)),
             ("quiet", f"  of {grouped(basket.budget_tokens)}  "),
             ("over" if over > 0 else "bar", shown),
-            ("quiet", fit.cut(f"  {left}", max(room - 35 - len(shown), 0))),
+            ("quiet", fit.cut(f"  {left}", max(room - 35 - len(shown), 0), glyphs.ellipsis)),
         ]
     )
     if basket.work_tokens:
         worth = ratio_badge(basket.read_tokens, basket.work_tokens, glyphs)
-        out.append(_row("saved", basket.saved_tokens, f"of {grouped(basket.work_tokens)} once spent ({worth})", room))
+        out.append(
+            _row("saved", basket.saved_tokens, f"of {grouped(basket.work_tokens)} once spent ({worth})", room, glyphs)
+        )
     out.append([])
     first = len(out)
     out += [_entry(entry, room, glyphs) for entry in basket.entries]
@@ -79,8 +81,8 @@ def _empty(basket: Basket, room: int, lk: Look) -> list[Line]:
     return [[("quiet", f"  {line}")] for text in said for line in (fit.wrap(text, room - 2) if text else [""])]
 
 
-def _row(name: str, tokens: int, meaning: str, room: int) -> Line:
-    said = fit.cut(f"  {meaning}", max(room - 2 - _NAME - _FIGURE, 0))
+def _row(name: str, tokens: int, meaning: str, room: int, glyphs: Glyphs) -> Line:
+    said = fit.cut(f"  {meaning}", max(room - 2 - _NAME - _FIGURE, 0), glyphs.ellipsis)
     return [
         ("text", fit.left(f"  {name}", 2 + _NAME)),
         ("figure", fit.right(grouped(tokens), _FIGURE)),

@@ -30,7 +30,7 @@ def title(state: ViewState, room: int, lk: Look) -> list[Line]:
     plan = start.plan
     if plan is None or start.silent:
         return [first]
-    return [first, _budget(plan, room, lk), _changes(start, plan, room)]
+    return [first, _budget(plan, room, lk), _changes(start, plan, room, lk)]
 
 
 def _budget(plan: ContextPlan, room: int, lk: Look) -> Line:
@@ -47,11 +47,11 @@ def _budget(plan: ContextPlan, room: int, lk: Look) -> Line:
     role = "over" if over else "bar"
     return [
         ("text", " "), ("over" if over else "figure", figure), ("quiet", said), (role, drawn),
-        ("quiet", fit.cut(left, max(room - taken, 0))),
+        ("quiet", fit.cut(left, max(room - taken, 0), lk.glyphs.ellipsis)),
     ]  # fmt: skip
 
 
-def _changes(start: Preparing, plan: ContextPlan, room: int) -> Line:
+def _changes(start: Preparing, plan: ContextPlan, room: int, lk: Look) -> Line:
     kept = sum(row.kept for row in plan.rows)
     said = f" {kept} given, {len(plan.rows) - kept + plan.left_out} not"
     if not plan.compared:
@@ -61,7 +61,7 @@ def _changes(start: Preparing, plan: ContextPlan, room: int) -> Line:
     else:
         said += "; the same as the last session"
     shown = " (only changes shown)" if start.changed else ""
-    return [("quiet", fit.cut(said + shown, room))]
+    return [("quiet", fit.cut(said + shown, room, lk.glyphs.ellipsis))]
 
 
 def lines(state: ViewState, room: int, lk: Look) -> tuple[list[Line], list[tuple[int, ContextRow]]]:

@@ -79,7 +79,9 @@ def _top(record: Record, entry: Entry | None, room: int, lk: Look) -> list[Line]
     session = record.content_session_id if isinstance(record, Prompt) else record.memory_session_id
     parts.append(f"session {one_line(session)[:8]}" if session else "")
     parts.append(f"prompt {record.prompt_number}" if record.prompt_number and not isinstance(record, Prompt) else "")
-    meta: list[Line] = [[("meta", text)] for text in _joined([part for part in parts if part], dot, room)]
+    meta: list[Line] = [
+        [("meta", text)] for text in _joined([part for part in parts if part], dot, room, lk.glyphs.ellipsis)
+    ]
     cost = fit.cut(_worth(record, entry, lk), room, lk.glyphs.ellipsis)
     gap = room - sum(fit.width(text) for _, text in first[-1]) - fit.width(cost)
     if len(first) == 1 and gap >= 3:
@@ -88,15 +90,15 @@ def _top(record: Record, entry: Entry | None, room: int, lk: Look) -> list[Line]
     return [*first, *meta, [("worth", cost)]]
 
 
-def _joined(parts: list[str], dot: str, room: int) -> Iterator[str]:
+def _joined(parts: list[str], dot: str, room: int, ellipsis: str) -> Iterator[str]:
     """The parts on as few lines as they need, broken between them."""
     line = ""
     for part in parts:
         if line and fit.width(line + dot + part) > room:
-            yield fit.cut(line, room)
+            yield fit.cut(line, room, ellipsis)
             line = ""
         line = line + dot + part if line else part
-    yield fit.cut(line, room)
+    yield fit.cut(line, room, ellipsis)
 
 
 def _worth(record: Record, entry: Entry | None, lk: Look) -> str:
@@ -202,7 +204,7 @@ def _block(block: Block, room: int, lk: Look) -> Iterator[Line]:
             yield [(role, text)]
         return
     if form == "chips":
-        for text in _joined([one_line(item) for item in content], f" {lk.glyphs.dot} ", room):
+        for text in _joined([one_line(item) for item in content], f" {lk.glyphs.dot} ", room, lk.glyphs.ellipsis):
             yield [("chip", text)]
         return
     for item in content:

@@ -63,7 +63,7 @@ def _found(hit: Hit, state: ViewState, room: int, look: Look) -> list[Line]:
         out += _said("match", _DEGRADED.get(state.degraded, one_line(state.degraded)), room)
     out += _said("quiet", f"answered in {state.took_ms:.0f} ms", room)
     if hit.snippet.text.strip():
-        out += [[], [("group", "What was found")], *_snippet(hit, room)]
+        out += [[], [("group", "What was found")], *_snippet(hit, room, look.glyphs.ellipsis)]
     return out
 
 
@@ -90,7 +90,7 @@ def _said(role: str, text: str, room: int) -> Iterator[Line]:
         yield [("text", "  "), (role, line)]
 
 
-def _snippet(hit: Hit, room: int) -> Iterator[Line]:
+def _snippet(hit: Hit, room: int, ellipsis: str) -> Iterator[Line]:
     """The piece of the record that answers, each match between marks of its own role."""
     pieces: Line = []
     at = 0
@@ -106,6 +106,6 @@ def _snippet(hit: Hit, room: int) -> Iterator[Line]:
             if taken + cells > room and taken > 2:
                 yield line
                 line, taken = [("text", "  ")], 2
-            line.append((role, f"{fit.cut(word, room - 3)} "))
+            line.append((role, f"{fit.cut(word, room - 3, ellipsis)} "))
             taken += cells
     yield line

@@ -15,7 +15,7 @@ def wanted(place: str, state: ViewState) -> Keys:
     if place == ASK_BOX:
         building = state.corpora.writing is Deed.BUILD
         return [("send_line", "build it" if building else "ask"), ("drop_line", "leave it")]
-    out = ("close" if place == COSTS else "to_corpora" if place == CORPUS else "back", "close")
+    out = ("to_corpora", "corpora") if place == CORPUS else ("close" if place == COSTS else "back", "close")
     again = "plan_again" if place == NEXT_START else "again"
     if state.link in (Link.FAILED, Link.LOST):
         return [(again, "try again"), ("guide", "keys"), out]
@@ -89,4 +89,4 @@ def _corpus(state: ViewState) -> Keys:
     outcome = state.corpora.outcome
     cites = outcome is not None and outcome.answer is not None and outcome.answer.cited
     to = [("cited", "open record"), ("next_cited", "next cited")] if cites else []
-    return [("ask_corpus", "ask"), *to, ("page_down", "page"), ("to_corpora", "corpora")]
+    return [("ask_corpus", "ask"), *to, ("page_down", "page")]
