@@ -5,7 +5,7 @@ import signal
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import ParamSpec
+from typing import TYPE_CHECKING, ParamSpec
 
 from msgspec.structs import replace
 from textual import constants, events
@@ -18,24 +18,17 @@ from tui import messages, styles
 from tui.cells.glyphs import ASCII
 from tui.cells.look import Look
 from tui.clipboard import Clipboard
-from tui.deeds.adjusting import Adjusting
 from tui.deeds.asking import Asking
 from tui.deeds.commanding import Commanding
-from tui.deeds.consulting import Consulting
 from tui.deeds.copying import Copying
-from tui.deeds.costing import Costing
 from tui.deeds.filtering import Filtering
 from tui.deeds.going import Going
 from tui.deeds.keeping import Keeping
 from tui.deeds.linking import Linking
 from tui.deeds.marking import Marking
-from tui.deeds.minding import Minding
-from tui.deeds.preparing import Preparing
 from tui.deeds.scrubbing import Scrubbing
-from tui.deeds.surveying import Surveying
-from tui.deeds.table import gathered
+from tui.deeds.table import Deed, gathered
 from tui.deeds.travelling import Travelling
-from tui.deeds.unfolding import Unfolding
 from tui.gateway.front import Gateway
 from tui.keymap import places, table
 from tui.keymap.chosen import Chosen, led
@@ -53,6 +46,9 @@ from tui.state.store import Store
 from tui.widgets.paint import Acts
 from worker.contract.query import parse
 from worker.contract.settings import Settings
+
+if TYPE_CHECKING:
+    from tui.deeds.whole import Whole
 
 P = ParamSpec("P")
 _ENDS = (signal.SIGTERM, signal.SIGHUP)
@@ -91,23 +87,16 @@ class MemoryApp(App[None]):
         travelling = Travelling(self, self.asking)
         filtering = Filtering(self)
         scrubbing = Scrubbing(self, self.asking, filtering)
-        copying = Copying(self, self.asking, Clipboard(environ or {}, self._write, command=settings.clipboard_command))
-        self.surveying = Surveying(self, self.asking, self.linking)
-        self.consulting = Consulting(self, self.asking)
+        clipboard = Clipboard(environ or {}, self._write, command=settings.clipboard_command)
+        self._copying = Copying(self, self.asking, clipboard)
+        self._whole: Whole | None = None
         self._deeds = gathered(
             self.linking,
             travelling,
             Going(self, self.asking, travelling, scrubbing),
             filtering,
             scrubbing,
-            Marking(self, copying),
-            self.surveying,
-            Costing(self, self.surveying),
-            Unfolding(self, self.asking, self.surveying),
-            Preparing(self, self.asking, copying),
-            Minding(self, self.asking),
-            self.consulting,
-            Adjusting(self, self.asking),
+            Marking(self, self._copying),
             Commanding(self, self.asking),
         )
         self._painted = painted
@@ -234,6 +223,20 @@ class MemoryApp(App[None]):
         """A word in the bottom line, until the next key."""
         self.tell(facts.Said(text))
 
+    @property
+    def whole(self) -> "Whole":
+        """The screens about the memory as a whole, and what is done on them."""
+        if self._whole is None:
+            from tui.deeds.whole import Whole  # 25 ms, for the first paint
+
+            self._whole = Whole(self, self.asking, self.linking, self._copying)
+        return self._whole
+
+    def _deed(self, action: str) -> Deed:
+        if action not in self._deeds:
+            self._deeds |= self.whole.deeds()
+        return self._deeds[action]
+
     # State → screens and questions
 
     def _changed(self, before: ViewState, state: ViewState) -> None:
@@ -242,8 +245,8 @@ class MemoryApp(App[None]):
                 screen.show(state)
         self.asking.changed(before, state)
         self.linking.changed(before, state)
-        self.surveying.changed(before, state)
-        self.consulting.changed(before, state)
+        if self._whole is not None:
+            self._whole.changed(before, state)
         if state.demo is self._settings.demo:
             self.keeping.changed(state)
 
@@ -324,7 +327,7 @@ class MemoryApp(App[None]):
         if fact is not None:
             self.tell(fact)
         else:
-            self._deeds[message.action]()
+            self._deed(message.action)()
 
     # What deeds use of the app
 

@@ -117,7 +117,7 @@ async def test_health_pauses_the_index_or_says_why_not(worker: WorkerProcess) ->
 async def test_what_the_next_session_gets_is_the_worker_s_own_text_and_a_pin_is_kept(worker: WorkerProcess) -> None:
     async with _Stage(worker) as stage:
         await stage.until(lambda: stage.state.link is Link.LIVE and stage.state.rows.total > 0)
-        stage.app.surveying.seek("", "shop")
+        stage.app.whole.surveying.seek("", "shop")
         await stage.settled()
         await stage.opened("p", "NEXT SESSION START", "shop")
         await stage.until(lambda: stage.state.next_start.plan is not None)
