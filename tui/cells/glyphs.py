@@ -1,10 +1,9 @@
 """Pure: the characters that draw, in Unicode and in ASCII."""
 
-from dataclasses import dataclass
+import msgspec
 
 
-@dataclass(frozen=True, slots=True)
-class Glyphs:
+class Glyphs(msgspec.Struct, frozen=True):
     """Each one cell wide. bars: from the lowest to the highest, without the empty one.
 
     brush: the left end of a span, what is between, the right end. lane: of what was made, decided, found out.

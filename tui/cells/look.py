@@ -2,7 +2,8 @@
 
 import datetime as dt
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+
+import msgspec
 
 from tui.cells.glyphs import Glyphs
 from tui.state.keys import written
@@ -16,14 +17,13 @@ _MONTHS_SHOWN_MS = 250 * 86_400_000
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
+class Look(msgspec.Struct, frozen=True):
     """now_ms: epoch milliseconds. zone: None is this machine's. keys: action → its keys, where a person chose them."""
 
     glyphs: Glyphs
     now_ms: Callable[[], int]
     zone: dt.tzinfo | None = None
-    keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    keys: Mapping[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
 
     def at(self, epoch_ms: int) -> dt.datetime:
         """The moment in the zone shown."""

@@ -1,13 +1,12 @@
 """Pure: what a record is and what it costs, in one cell or a few."""
 
-from dataclasses import dataclass
+import msgspec
 
 from tui.cells.glyphs import Glyphs
 from worker.contract.tokens import shown_tokens
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(msgspec.Struct, frozen=True):
     """letter: one cell. role: names its colour."""
 
     letter: str

@@ -1,7 +1,8 @@
 """Pure: an entry as one line of the list, its columns in the same cells on every line."""
 
 import re
-from dataclasses import dataclass
+
+import msgspec
 
 from tui.cells import fit, look
 from tui.cells.clean import one_line
@@ -22,8 +23,7 @@ _WIDE_SCRIPT = re.compile("[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff66-\uff9f
 ROLES = ("gutter", "anchor", "mark", "key", "title", "match", "project", "tokens", "head", "blank")
 
 
-@dataclass(frozen=True, slots=True)
-class Columns:
+class Columns(msgspec.Struct, frozen=True):
     """Cells of each column, 0 for one that is left out."""
 
     key: int

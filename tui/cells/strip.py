@@ -4,7 +4,8 @@ A place on the strip is a moment, never a cell: another width, zoom or fold find
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+
+import msgspec
 
 from worker.contract.search import Bucket
 
@@ -13,18 +14,16 @@ _FEW, _NARROW, _WIDE = 12, 2, 4
 _LEAST_ROOM = 8
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(msgspec.Struct, frozen=True):
     """What one bar stands for. first: number of its first bucket among those of the strip."""
 
     start_ms: int
     end_ms: int
     count: int = 0
-    types: Mapping[str, int] = field(default_factory=dict)
+    types: Mapping[str, int] = msgspec.field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Slot:
+class Slot(msgspec.Struct, frozen=True):
     """``width`` cells of the strip: columns side by side in each, or a fold with its text."""
 
     at: int
@@ -49,8 +48,7 @@ class Slot:
         return found
 
 
-@dataclass(frozen=True, slots=True)
-class Shape:
+class Shape(msgspec.Struct, frozen=True):
     """Slots from the left, without a hole between them. bucket_ms: of a bucket, before any were put together."""
 
     slots: tuple[Slot, ...]
@@ -78,8 +76,7 @@ class Shape:
         return slot.at + (epoch_ms - slot.start_ms) * slot.width // max(slot.end_ms - slot.start_ms, 1)
 
 
-@dataclass(frozen=True, slots=True)
-class Fit:
+class Fit(msgspec.Struct, frozen=True):
     """How a strip is laid out. per: columns in a cell. folded: quiet times are left out, with ``gap`` at their ends.
 
     window: as fine as it is, around a moment, rather than all of it put together. keep: the cell that the moment is to

@@ -1,12 +1,11 @@
 """Pure: what a key does."""
 
-from dataclasses import dataclass
+import msgspec
 
 from tui.state.keys import written
 
 
-@dataclass(frozen=True, slots=True)
-class Action:
+class Action(msgspec.Struct, frozen=True):
     """name: what is asked for. keys: Textual's names. places: where they work. label: for the footer. help: a line.
 
     by_key: each key means another one of its kind; its name is added to what is asked for: `jump#3`.

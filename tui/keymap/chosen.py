@@ -8,7 +8,8 @@ import difflib
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+
+import msgspec
 
 from tui.keymap.action import Action
 from tui.keymap.places import BOXES
@@ -51,11 +52,10 @@ _REPLACED = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Chosen:
+class Chosen(msgspec.Struct, frozen=True):
     """keys: action → its keys, where they are not those of the tables. notes: what of the file could not be had."""
 
-    keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    keys: Mapping[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
 
