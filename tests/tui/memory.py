@@ -139,13 +139,15 @@ def _text(record: Record) -> str:
 class Memory:
     """Records, and the answers about them. asked: every request, in order.
 
-    meant: what is found by meaning, best first, whatever the words; None switches that off.
+    meant: what is found by meaning, best first, whatever the words; None switches that off. half_answered: why not all
+    of it has a say yet.
     """
 
     records: list[Record] = field(default_factory=list)
     data_dir: str = "/memory"
     asked: list[tuple[str, Params]] = field(default_factory=list)
     meant: tuple[RecordKey, ...] | None = None
+    half_answered: Degraded | None = None
 
     def __post_init__(self) -> None:
         self._sort()
@@ -244,7 +246,7 @@ class Memory:
         if worded := re.search(r"\w", _words(params)):
             strategy = "keyword"
         if worded and "mode" not in params and "orderBy" not in params:
-            degraded = Degraded.INDEX_OFF if self.meant is None else None
+            degraded = Degraded.INDEX_OFF if self.meant is None else self.half_answered
             meant = self.meant or ()
             strategy = "hybrid" if self.meant is not None else strategy
             fused = sorted(

@@ -7,11 +7,13 @@ import pytest
 
 from tests.tui.memory import MINUTE_MS, NOW_MS, Params, many, observation, prompt, summary
 from tests.tui.stage import SETTINGS, Stage
+from tui.deeds import linking
 from tui.state.model import PAGE, Link, View
 from worker.contract import calls
 from worker.contract.errors import MemError, Unavailable
 from worker.contract.events import StreamEvent
 from worker.contract.records import Record, RecordKey, RecordKind, key_of
+from worker.contract.search import Degraded
 from worker.contract.settings import Settings
 
 NEW = StreamEvent(type="new_observation", observation={"id": 1}, queueDepth=2)
@@ -89,6 +91,22 @@ async def test_meaning_that_fails_leaves_the_hits_by_words_and_says_so() -> None
         await stage.until(lambda: "2 hits · words only: out of breath" in stage.text)
         assert "Refresh token race" in stage.text
         assert "Search failed" not in stage.text
+
+
+async def test_what_was_asked_while_the_index_was_opened_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(linking, "AGAIN_S", 0.05)
+    async with Stage(size=(120, 36)) as stage:
+        stage.memory.meant, stage.memory.half_answered = (), Degraded.INDEX_STARTING
+        await stage.press("slash", *"race", "enter")
+        await stage.until(lambda: stage.state.degraded == "index_starting")
+        await stage.until(lambda: len(searches(stage.memory.asked)) > 8)  # for as long as it takes
+        stage.memory.meant, stage.memory.half_answered = (RecordKey(RecordKind.OBSERVATION, 4733),), None
+        await stage.until(lambda: "3 hits · words + meaning" in stage.text)
+        await stage.settled()
+        asked = len(searches(stage.memory.asked))
+        await stage.press("j", "k")
+        await stage.settled()
+        assert len(searches(stage.memory.asked)) == asked
 
 
 async def test_who_switched_meaning_off_is_asked_for_words_once() -> None:

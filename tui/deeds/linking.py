@@ -9,11 +9,14 @@ from tui.deeds.table import Deed
 from tui.gateway.front import Gateway
 from tui.state import facts
 from tui.state.facts import Fact
-from tui.state.model import Link, ViewState
+from tui.state.model import Link, View, ViewState
 from worker.contract.settings import Settings
 
 FLUSH_S = 0.25
 """News that comes together is passed on together, after this long."""
+AGAIN_S, AGAIN_MOST_S = 3.0, 30.0
+"""What was asked while the index by meaning was being opened or filled is asked again after this long, then after twice
+as long, and so on up to the most."""
 REST_S = 1.0
 """It is passed on no more often than this, however fast it comes: a badge that is repainted costs a line of bytes."""
 
@@ -31,6 +34,8 @@ class Linking:
         self._news = 0
         self._queued: int | None = None
         self._flush_waits = False
+        self._again_s = AGAIN_S
+        self._again_waits = False
 
     def deeds(self) -> Mapping[str, Deed]:
         """Action → what it does."""
@@ -95,6 +100,18 @@ class Linking:
             self._wait_for_more()
         if before.live.paused and not state.live.paused and state.empty_memory:
             self._asking.count()
+        if before.ask != state.ask:
+            self._again_s = AGAIN_S
+        if not self._again_waits and _is_half_answered(state):
+            self._again_waits = True
+            self._desk.later(self._again_s, self._ask_again)
+            self._again_s = min(2 * self._again_s, AGAIN_MOST_S)
+
+    def _ask_again(self) -> None:
+        self._again_waits = False
+        if _is_half_answered(self._desk.state):
+            self._asking.gateway.records.forget()
+            self._desk.tell(facts.Refreshed())
 
     def _rested(self) -> None:
         self._flush_waits = False
@@ -137,3 +154,9 @@ class Linking:
         self._desk.workspace.search.box.value = ""
         self._desk.workspace.hits.focus()
         self.link_up()
+
+
+def _is_half_answered(state: ViewState) -> bool:
+    """Whether meaning had no say in the list on the screen, and will have one."""
+    settled = not state.waiting and not state.merging and state.link is Link.LIVE and not state.live.paused
+    return settled and state.degraded == "index_starting" and state.view is View.LIST
