@@ -23,7 +23,7 @@ def margins(room: int) -> tuple[int, int] | None:
     """Cells before and after the axis, for the names of sessions and their figures; None without room for lanes."""
     if room < _NARROW:
         return None
-    return (10, 12) if room >= _ROOMY else (6, 0)
+    return (10, 12) if room >= _ROOMY else (7, 0)
 
 
 def lines(
