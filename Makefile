@@ -1,5 +1,7 @@
 PY := .venv/bin/python
 STAMP := .venv/.installed
+# Many tests wait for processes and screens, so there is room for more of them than there are cores.
+WORKERS = $(shell python3 -c 'import os; print((os.cpu_count() or 1) * 3 // 2)')
 
 .PHONY: tui test lint check fix bench bench-meaning bench-tui bench-capture soak quality snapshots pictures
 
@@ -7,7 +9,7 @@ tui: $(STAMP)
 	.venv/bin/claude-mem tui
 
 test: $(STAMP)
-	$(PY) -m pytest -n auto
+	$(PY) -m pytest -n $(WORKERS) --dist worksteal
 
 lint: $(STAMP)
 	.venv/bin/ruff format --check .
