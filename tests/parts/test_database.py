@@ -109,10 +109,9 @@ async def test_readers_are_not_held_up_by_a_writer(store: Store, other: sqlite3.
 
 
 async def test_lock_that_is_not_given_up_is_busy_and_not_a_failure(store: Store, other: sqlite3.Connection) -> None:
-    await store.write(lambda connection: connection.execute("PRAGMA busy_timeout = 1").close())
     other.execute("BEGIN IMMEDIATE")
     with pytest.raises(Busy) as raised:
-        await store.write(lambda connection: None)
+        await store.write(lambda connection: None, busy_ms=1)
     assert raised.value.retry_after_s
     other.execute("ROLLBACK")
     await store.write(lambda connection: None)

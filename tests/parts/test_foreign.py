@@ -302,7 +302,7 @@ async def test_lock_of_another_program_is_outlasted_by_the_watch(
     store: Store, engine: Engine, other: sqlite3.Connection, told: Told, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """R078: rows written under a long lock are indexed after it, though the watch ran into it."""
-    await store.write(lambda connection: connection.execute("PRAGMA busy_timeout = 1") and None)
+    monkeypatch.setattr(store._database, "_patience_s", 0.001)
     other.execute(OBSERVATION, ("zebra", "", "h", NOON))
     other.execute("BEGIN IMMEDIATE")
     refused = asyncio.Event()

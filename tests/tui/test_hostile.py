@@ -33,7 +33,7 @@ async def test_brackets_are_shown_as_typed_everywhere(text: str) -> None:
         assert stage.text.count(text) >= 3
         await stage.press("enter")
         await stage.until(lambda: text in stage.text)
-        await stage.press("q", "s")
+        await stage.press("q", "s", "s")  # the session, then its project
         await stage.settled()
         assert text[:38] in stage.screen[0]
         await stage.press("i")
