@@ -8,8 +8,6 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from worker.contract.privacy import walked
-
 MASK = "****"
 
 
@@ -146,11 +144,6 @@ def masked(text: str) -> str:
         pieces += (text[at : one.start], MASK)
         at = one.end
     return "".join((*pieces, text[at:]))
-
-
-def masked_value(value: object) -> object:
-    """Any JSON value with the secrets in its texts and keys masked; what stands under a telling key is one."""
-    return walked(value, masked_under)
 
 
 def masked_under(text: str, key: str | None) -> str:

@@ -110,11 +110,6 @@ def is_protocol_only(text: str) -> bool:
     return whole.count(f"<{_PROTOCOL}") == 1 and whole.count(f"</{_PROTOCOL}") == 1
 
 
-def without_private(value: object) -> object:
-    """Any JSON value without what is private in its texts and keys."""
-    return walked(value, lambda text, key: stripped(text))
-
-
 def walked(value: object, change: Change) -> object:
     """A JSON value with every text and key changed. What is nested deeper than anybody does is left out.
 

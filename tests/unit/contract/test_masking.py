@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import worker
-from worker.contract.masking import MASK, masked, masked_value, secrets
+from worker.contract.masking import MASK, masked, masked_under, secrets
+from worker.contract.privacy import walked
 
 LONG = "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8s9T0"
 HEX = "0123456789abcdef0123456789abcdef"
@@ -142,7 +143,7 @@ def test_keys_tell_what_stands_under_them() -> None:
         "token": "550e8400-e29b-41d4-a716-446655440000", "n": 1,
         "headers": {"Authorization": "Basic dXNlcjpwYXNz", "Cookie": "sid=abc123", "Accept": "text/html1"},
     }  # fmt: skip
-    assert masked_value(value) == value | {
+    assert walked(value, masked_under) == value | {
         "password": MASK,
         "auth": {"apiKey": MASK, "token": "ident", "note": "x"},
         "nested": [{"DB_PASSWORD": MASK}],

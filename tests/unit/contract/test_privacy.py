@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from worker.contract.privacy import NAMES, TOO_DEEP, is_protocol_only, stripped, without_private
+from worker.contract.privacy import NAMES, TOO_DEEP, is_protocol_only, stripped, walked
 
 PIECES = st.lists(
     st.sampled_from(
@@ -92,15 +92,19 @@ def test_values_are_walked_and_each_text_is_for_itself() -> None:
         "a": "x <private>s", "b": ["<private>s</private>y", 1, None, True, 2.5],
         "<private>k</private>c": {"d": "</private>z"},
     }  # fmt: skip
-    assert without_private(given_) == {"a": "x", "b": ["y", 1, None, True, 2.5], "c": {"d": "z"}}
-    assert without_private("<private>") == ""
+    assert walked(given_, lambda text, key: stripped(text)) == {
+        "a": "x",
+        "b": ["y", 1, None, True, 2.5],
+        "c": {"d": "z"},
+    }
+    assert walked("<private>", lambda text, key: stripped(text)) == ""
 
 
 def test_what_is_nested_without_end_is_left_out() -> None:
     deep: Any = "<private>s"
     for _ in range(900):
         deep = [deep]
-    found: Any = without_private(deep)
+    found: Any = walked(deep, lambda text, key: stripped(text))
     while isinstance(found, list):
         (found,) = found
     assert found == TOO_DEEP
