@@ -61,7 +61,7 @@ class FakeClient:
             raise self.failure
         return call.decode(encoded(answer))
 
-    async def events(self, *, after: int | None = None) -> AsyncIterator[StreamEvent]:
+    async def events(self, *, after: int | None = None, quiet_s: float = 20.0) -> AsyncIterator[StreamEvent]:
         """Connected, then what the test puts into ``stream``; None ends it, an error breaks it."""
         self.followed.append(after)
         if self.failure is not None:

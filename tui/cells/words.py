@@ -109,6 +109,8 @@ def link(state: ViewState, glyphs: Glyphs) -> tuple[str, str]:
             return "live", f"{glyphs.live} following"
         case Link.LIVE:
             return "live", f"{glyphs.live} live"
+        case Link.LOST if state.silent:
+            return "lost", f"{glyphs.away} no answer"
         case Link.LOST:
             return "lost", f"{glyphs.away} reconnecting{glyphs.ellipsis}"
         case Link.FAILED:
@@ -120,6 +122,8 @@ def banner(state: ViewState, *, typing: bool = False) -> str:
     again = key_of(state, "refresh", "r")
     key = f"Tab, then {again}," if typing else again
     match state.link:
+        case Link.LOST if state.silent:
+            return f"The worker takes questions and does not answer. It is waited for; {key} looks for it anew."
         case Link.FAILED if state.remote:
             return f"{_sentence(state.trouble)} Trying again by itself; {key} does so at once."
         case Link.LOST if state.remote:

@@ -1,7 +1,7 @@
 """The worker: found, heard, asked again, exchanged for that of another memory."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 
 from tui.deeds.asking import Asking
 from tui.deeds.desk import Desk
@@ -63,8 +63,13 @@ class Linking:
             return
         self._asking.refill()
         self._desk.tell(await gateway.memory.counted())
-        async for heard in gateway.follow():
-            self._heard(heard)
+        async with asyncio.TaskGroup() as both:
+            both.create_task(self._hear(gateway.follow()))
+            both.create_task(self._hear(gateway.felt()))
+
+    async def _hear(self, coming: AsyncIterator[Fact]) -> None:
+        async for fact in coming:
+            self._heard(fact)
 
     def _heard(self, fact: Fact) -> None:
         if not isinstance(fact, facts.News):

@@ -8,6 +8,7 @@ from tui.gateway.corpora import Corpora
 from tui.gateway.line import Client, FileReader, Line
 from tui.gateway.lists import Lists
 from tui.gateway.memory import Memory
+from tui.gateway.pulse import STREAM_QUIET_S
 from tui.gateway.records import Records
 from tui.gateway.settings import KeptSettings
 from tui.gateway.surveys import Surveys
@@ -85,13 +86,18 @@ class Gateway:
         """Give the connections back."""
         await self._line.close()
 
+    def felt(self) -> AsyncIterator[Fact]:
+        """That the worker falls silent, and that it answers again, for ever."""
+        return self._line.pulse.felt()
+
     async def follow(self) -> AsyncIterator[Fact]:
         """What happens at the worker, for ever: a lost stream is said and taken up again where it broke off."""
         attempt: int | None = 0  # None once something was heard
         after: int | None = None
         while self._line.client is not None:
             try:
-                async for event in self._line.client.events(after=after):
+                async for event in self._line.client.events(after=after, quiet_s=STREAM_QUIET_S):
+                    self._line.pulse.heard()
                     if attempt is not None:
                         attempt = None
                         yield facts.StreamOpen()

@@ -6,10 +6,12 @@ import threading
 from collections.abc import AsyncIterator, Callable
 from typing import Protocol, TypeVar
 
+from tui.gateway.pulse import Pulse
 from tui.state import facts
 from tui.state.facts import Fact
+from worker.contract import calls
 from worker.contract.calls import Call
-from worker.contract.errors import Forbidden, MemError, Unauthorized
+from worker.contract.errors import Forbidden, MemError, TimedOut, Unauthorized, Unreachable
 from worker.contract.events import StreamEvent
 from worker.contract.settings import Settings
 
@@ -23,7 +25,7 @@ class Client(Protocol):
     async def send(self, call: Call[T]) -> T:
         """The answer."""
 
-    def events(self, *, after: int | None = None) -> AsyncIterator[StreamEvent]:
+    def events(self, *, after: int | None = None, quiet_s: float) -> AsyncIterator[StreamEvent]:
         """The stream."""
 
     async def close(self) -> None:
@@ -62,6 +64,7 @@ class Line:
         self._read_file = read_file
         self._reader: FileReader | None = None
         self.client: Client | None = None
+        self.pulse = Pulse(self._is_there)
 
     async def start(self) -> Fact:
         """Find the worker or start it; where there is none to be had, read the file."""
@@ -103,7 +106,26 @@ class Line:
         """The answer. Errors: ``MemError``, also while there is nobody to ask."""
         if self.client is None:
             raise MemError("the worker is not there yet")
-        return await self.client.send(call)
+        with self.pulse.asking():
+            try:
+                answer = await self.client.send(call)
+            except (TimedOut, Unreachable):
+                raise
+            except MemError:
+                self.pulse.heard()
+                raise
+        self.pulse.heard()
+        return answer
+
+    async def _is_there(self) -> bool:
+        """Whether the worker answers what it knows by heart."""
+        try:
+            await self.send(calls.version())
+        except (TimedOut, Unreachable):
+            return False
+        except MemError:
+            pass  # an answer as well
+        return True
 
 
 async def _on_thread(function: Callable[[Settings], R], settings: Settings) -> R:

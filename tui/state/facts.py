@@ -46,6 +46,17 @@ class StreamLost(Struct, frozen=True):
     reason: str
 
 
+class Silenced(Struct, frozen=True):
+    """The worker takes questions and does not answer them, not even whether it is there."""
+
+
+class Answering(Struct, frozen=True):
+    """It does again."""
+
+
+Silence = Silenced | Answering
+
+
 class Resync(Struct, frozen=True):
     """Events were lost: what is shown may be old."""
 
@@ -232,8 +243,8 @@ SurveyFact = CostFact | TreeFact | StartFact | HealthFact | CorpusFact | Sought 
 """About the memory as a whole, and the ways from there to its records."""
 
 Fact = (
-    Starting | Connected | Failed | StreamOpen | StreamLost | Resync | News | Counted | Listed | Paged | ListFailed
-    | StillWaiting | Faceted | Opened | OpenFailed | Tracked | TrackFailed | Typed | Scoped | Sorted | Ordered
+    Starting | Connected | Failed | StreamOpen | StreamLost | Silence | Resync | News | Counted | Listed | Paged
+    | ListFailed | StillWaiting | Faceted | Opened | OpenFailed | Tracked | TrackFailed | Typed | Scoped | Sorted | Ordered
     | Refreshed | Moved | Viewed | ListChosen | Said | Remembered | Switched | FilterFact | BasketFact
     | ReadingFact | ScrubFact | LiveFact | Found | Split | SurveyFact
 )  # fmt: skip

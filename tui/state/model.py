@@ -166,6 +166,7 @@ class ViewState(Struct, frozen=True):
     file_only: why there is no worker and the memory is only read from its file.
     keys: action → its keys, where they are not those of the tables; key_notes: what of the wanted ones cannot be had.
     searches: kept by the person, (line, project) each, the last kept first.
+    silent: the worker is lost for the time being because it answers nothing, though no connection broke.
     home: the project given at the start, for the scope key. projects: all there are. visiting: the demo was opened
     from one's own memory, which can be gone back to.
     """
@@ -182,6 +183,7 @@ class ViewState(Struct, frozen=True):
     home: str | None = None
     link: Link = Link.STARTING
     trouble: str = ""
+    silent: bool = False
     counts: Counts | None = None
     projects: tuple[str, ...] = ()
     queued: int = 0

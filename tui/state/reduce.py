@@ -105,6 +105,7 @@ _Linked = (
     | facts.Failed
     | facts.StreamOpen
     | facts.StreamLost
+    | facts.Silence
     | facts.Resync
     | facts.News
     | facts.Counted
@@ -115,16 +116,18 @@ _Linked = (
 def _linked(state: ViewState, fact: _Linked) -> ViewState:
     match fact:
         case facts.Starting():
-            return replace(state, link=Link.STARTING, trouble="", failed="")
+            return replace(state, link=Link.STARTING, trouble="", failed="", silent=False)
         case facts.Connected(file_only):
             return _again(replace(state, trouble="", meaning_off=False, file_only=file_only))
         case facts.Failed(reason):
             return replace(state, link=Link.FAILED, trouble=reason, waiting=False)
         case facts.StreamOpen():
-            known = replace(state, link=Link.LIVE, trouble="")
+            known = replace(state, link=Link.LIVE, trouble="", silent=False)
             return _old(known) if state.link is Link.LOST else known
         case facts.StreamLost(reason):
-            return replace(state, link=Link.LOST, trouble=reason)
+            return replace(state, link=Link.LOST, trouble=reason, silent=False)
+        case facts.Silenced() | facts.Answering():
+            return _silenced(state, fact)
         case facts.Resync():
             return _old(state)
         case facts.News(count, queued) if state.live.paused:
@@ -138,6 +141,13 @@ def _linked(state: ViewState, fact: _Linked) -> ViewState:
             return replace(state, counts=counts, projects=projects or state.projects)
         case _:
             assert_never(fact)
+
+
+def _silenced(state: ViewState, fact: facts.Silence) -> ViewState:
+    """A stream that broke is mended by the stream alone."""
+    if isinstance(fact, facts.Silenced):
+        return replace(state, link=Link.LOST, silent=True) if state.link is Link.LIVE else state
+    return _old(replace(state, link=Link.LIVE, silent=False)) if state.silent else state
 
 
 def _lived(state: ViewState, fact: live.LiveFact) -> ViewState:

@@ -87,14 +87,14 @@ class WorkerClient:
         except msgspec.MsgspecError as error:
             raise MemError(f"the worker's answer to {call.path} cannot be read: {error}") from error
 
-    async def events(self, *, after: int | None = None) -> AsyncIterator[StreamEvent]:
+    async def events(self, *, after: int | None = None, quiet_s: float = sse.QUIET_S) -> AsyncIterator[StreamEvent]:
         """What happens from now on, until the connection ends; the caller decides when to come back.
 
         after: id of the last event seen; what came since is sent again, or ``resync`` if it is no longer known.
-        Errors: ``Unreachable`` when nobody answers or nothing was heard for 45 s.
+        Errors: ``Unreachable`` when nobody answers or nothing was heard for ``quiet_s``.
         """
         headers = {} if after is None else {"Last-Event-ID": str(after)}
-        timeout = httpx.Timeout(self._timeout_s, read=sse.QUIET_S)
+        timeout = httpx.Timeout(self._timeout_s, read=quiet_s)
         try:
             async with self._http.stream("GET", calls.STREAM, headers=headers, timeout=timeout) as response:
                 if response.status_code >= 400:
@@ -105,5 +105,7 @@ class WorkerClient:
                         event = from_frame(frame)
                         if event is not None:
                             yield event
+        except httpx.ReadTimeout as error:
+            raise Unreachable(f"nothing was heard from {self._where} for {quiet_s:g} s") from error
         except httpx.TransportError as error:
             raise Unreachable(f"the stream of {self._where} broke off") from error
