@@ -6,13 +6,15 @@ crash under NO_COLOR (``textual.filter.Monochrome``).
 
 import string
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from typing import ClassVar
 
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
 from textual.binding import Binding, BindingsMap, BindingType
+from textual.css.styles import RenderStyles
+from textual.dom import DOMNode
 from textual.geometry import Region
 from textual.strip import Strip
 from textual.widget import Widget
@@ -78,9 +80,42 @@ class Acts(Widget):
 
 
 class Painter(Widget):
-    """A widget that paints pieces. PREFIX: before each role in its component classes."""
+    """A widget that paints pieces. PREFIX: before each role in its component classes.
+
+    The style of a role is looked up when it is first painted. Textual would look all of them up, whenever a widget's
+    own style may have changed: before the first paint that is some 250 parts of the screen, twice.
+    """
 
     PREFIX: ClassVar[str]
+
+    @classmethod
+    @cache
+    def _get_component_classes(cls) -> frozenset[str]:
+        """None that Textual is to look up by itself."""
+        return frozenset()
+
+    def get_component_styles(self, *names: str) -> RenderStyles:
+        """The styles of these component classes, one laid over the other. Errors: KeyError for one that is none."""
+        for name in names:
+            if name not in self._component_styles:
+                self._component_styles[name] = self._styles_of(name)
+        return super().get_component_styles(*names)
+
+    def notify_style_update(self) -> None:
+        """Other rules may hold: paint anew if they change what was painted."""
+        super().notify_style_update()
+        known = self._component_styles
+        if known and any(self._styles_of(name) != styles for name, styles in known.items()):
+            self.refresh()
+        self._component_styles = {}
+
+    def _styles_of(self, name: str) -> RenderStyles:
+        if not any(name in vars(kind).get("COMPONENT_CLASSES", ()) for kind in type(self).__mro__):
+            raise KeyError(name)
+        part = DOMNode(classes=name)
+        part._attach(self)
+        self.app.stylesheet.apply(part)
+        return part.styles
 
     def role(self, name: str) -> Style:
         """The style of a role, as the sheets have it."""
