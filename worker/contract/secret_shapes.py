@@ -1,0 +1,51 @@
+"""Pure: what keys and tokens look like that have a well-known shape, wherever they stand."""
+
+_EDGE = r"(?<![A-Za-z0-9_-])"
+_SHAPES: tuple[tuple[str, tuple[str, ...], str], ...] = (
+    ("api key", ("sk-ant-", "sk-proj-", "sk-or-", "sk-svcacct-"), r"sk-(?:ant|proj|or|svcacct)-[\w-]{8,}"),
+    ("api key", ("sk-",), r"sk-(?=[A-Za-z_-]{0,60}\d)[\w-]{16,}"),
+    ("api key", ("k_live_", "k_test_", "whsec_"), r"(?:(?:sk|rk)_(?:live|test)|whsec)_[\w+/=]{10,}"),
+    ("api key", ("AIza",), r"AIza[\w-]{30,}"),
+    ("api key", ("gsk_", "xai-", "pplx-", "r8_", "hf_"), r"(?:gsk_|xai-|pplx-|r8_|hf_)[A-Za-z0-9]{20,}"),
+    ("api key", ("SG.",), r"SG\.[\w-]{16,}\.[\w-]{16,}"),
+    ("access key", ("AKIA", "ASIA", "ABIA", "ACCA"), r"A(?:KIA|SIA|BIA|CCA)[A-Z0-9]{16}(?![A-Za-z0-9])"),
+    ("token", ("ghp_", "gho_", "ghu_", "ghs_", "ghr_"), r"gh[pousr]_\w{16,}"),
+    ("token", ("github_pat_",), r"github_pat_\w{16,}"),
+    ("token", ("glpat-", "gldt-", "glrt-", "glptt-", "glcbt-"), r"gl(?:pat|dt|rt|ptt|cbt)-[\w.-]{16,}"),
+    ("token", ("xox", "xapp-"), r"(?:xox[abceoprs]|xapp)-[A-Za-z0-9-]{10,}"),
+    ("token", ("npm_",), r"npm_[A-Za-z0-9]{30,}"),
+    ("token", ("pypi-",), r"pypi-Ag[\w-]{40,}"),
+    ("token", ("ya29.", "GOCSPX-"), r"(?:ya29\.|GOCSPX-)[\w-]{20,}"),
+    ("token", ("_v1_",), r"do[oprt]_v1_[a-f0-9]{32,}"),
+    ("token", ("shpat_", "shpca_", "shppa_", "shpss_"), r"shp(?:at|ca|pa|ss)_[a-fA-F0-9]{20,}"),
+    ("token", ("dapi",), r"dapi[a-f0-9]{32}"),
+    ("token", ("hvs.", "lin_api_", "tskey-", "glsa_", "ntn_"), r"(?:hvs\.|lin_api_|tskey-|glsa_|ntn_)[\w-]{20,}"),
+    ("token", (":AA",), r"\d{8,10}:AA[\w-]{30,}"),
+    ("token", ("ATATT3", "ATCTT3", "ATBB"), r"(?:AT[AC]TT3[\w=-]{20,}|ATBB[A-Za-z0-9]{28,})"),
+    (
+        "token",
+        ("sbp_", "figd_", "pscale_"),
+        r"(?:sbp_[a-f0-9]{32,}|figd_[\w-]{30,}|pscale_(?:pw|tkn|oauth)_[\w.-]{20,})",
+    ),
+    ("token", ("dp.",), r"dp\.(?:pt|st|ct|sa|scim|audit)\.(?:[\w-]{2,30}\.)?[A-Za-z0-9]{30,}"),
+    ("api key", ("NRAK-", "PMAK-"), r"(?:NRAK-[A-Z0-9]{20,}|PMAK-[a-f0-9]{20,}-[a-f0-9]{20,})"),
+    ("token", ("hooks.slack.com/",), r"hooks\.slack\.com/services/[\w/]{20,}"),
+    ("token", ("/api/webhooks/",), r"discord(?:app)?\.com/api/webhooks/\d{5,25}/[\w-]{30,}"),
+    ("private key", ("AGE-SECRET-KEY-",), r"AGE-SECRET-KEY-1[0-9A-Z]{20,}"),
+    ("token", ("eyJ",), r"eyJ[\w-]{6,}\.eyJ[\w-]{6,}(?:\.[\w-]*)?"),
+    ("api key", ("SK", "AC"), r"(?:SK|AC)[0-9a-f]{32}(?![A-Za-z0-9_-])"),
+    ("api key", ("key-",), r"key-[0-9a-f]{32}(?![A-Za-z0-9_-])"),
+    ("api key", ("-us",), r"[0-9a-f]{32}-us\d{1,3}(?![A-Za-z0-9_-])"),
+    ("api key", (":APA91",), r"AAAA[\w-]{7}:APA91[\w-]{60,}"),
+    ("token", (".",), r"[MNO](?=[\w-]{0,27}\d)[\w-]{23,27}\.[\w-]{6}\.(?=[\w-]{0,40}\d)[\w-]{27,}(?![\w.-])"),
+    ("password", ("$2a$", "$2b$", "$2x$", "$2y$"), r"\${1,2}2[abxy]\${1,2}\d\d\${1,2}[./A-Za-z0-9]{53}"),
+    ("password", ("$apr1$", "$1$"), r"\${1,2}(?:apr)?1\${1,2}[./A-Za-z0-9]{1,8}\${1,2}[./A-Za-z0-9]{22}"),
+    (
+        "password",
+        ("$5$", "$6$", "$y$"),
+        r"\${1,2}[56y]\${1,2}(?:[\w=]{1,20}\$)?[./A-Za-z0-9]{1,32}\$[./A-Za-z0-9]{43,86}",
+    ),
+    ("password", ("{SHA}",), r"\{SHA\}[A-Za-z0-9+/]{27}="),
+)
+SHAPES = tuple((kind, literals, _EDGE + pattern) for kind, literals, pattern in _SHAPES)
+"""Kind of secret, texts of which one is in every secret of the shape, and the pattern, which is compiled on use."""
