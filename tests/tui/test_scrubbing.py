@@ -54,7 +54,7 @@ async def test_steps_of_a_day_a_week_a_session_and_midnight() -> None:
         assert _title(stage) == "Day 7 is over"
         assert await _go(stage, "d") == "Day 6 is over"
         assert await _go(stage, "d", "d") == "Day 4 is over"
-        assert await _go(stage, "D") == "Day 5 is over"
+        assert await _go(stage, "D") == "Day 5 part 0 step 0"
         assert await _go(stage, "0") == "Day 5 part 0 step 0"
         assert await _go(stage, "0") == "Day 5 part 0 step 0"
         assert await _go(stage, "L") == "Day 5 part 1 step 0"
@@ -62,7 +62,9 @@ async def test_steps_of_a_day_a_week_a_session_and_midnight() -> None:
         assert await _go(stage, "H") == "Day 5 part 1 step 0"
         assert await _go(stage, "l", "H") == "Day 5 part 1 step 0"
         assert await _go(stage, "W") == "Day 7 is over"
-        assert await _go(stage, "w") == "Day 0 is over"
+        assert await _go(stage, "w") == "Day 4 is over"  # on the Sunday
+        assert await _go(stage, "W") == "Day 5 part 0 step 0"  # on the Monday
+        assert await _go(stage, "w") == "Day 4 is over"
         assert await _go(stage, "w") == "Day 0 part 0 step 0"
         await _go(stage, "w")
         assert "nothing beyond" in stage.screen[-1]
@@ -82,11 +84,27 @@ async def test_the_same_steps_oldest_first_and_in_the_timeline() -> None:
         assert await _go(stage, "H") == "Day 6 part 1 step 0"
         await _go(stage, "i")
         assert stage.state.view is View.TIMELINE
-        assert await _go(stage, "d") == "Day 5 part 1 step 0"
-        assert await _go(stage, "D", "0") == "Day 6 part 0 step 0"
+        assert await _go(stage, "d") == "Day 5 is over"
+        assert await _go(stage, "D") == "Day 6 part 0 step 0"
+        assert await _go(stage, "j", "0") == "Day 6 part 0 step 0"
         assert await _go(stage, "L") == "Day 6 part 1 step 0"
         assert await _go(stage, "H", "H") == "Day 5 part 1 step 0"
-        assert await _go(stage, "w") == "Day 0 part 0 step 0"
+        assert await _go(stage, "w") == "Day 4 is over"
+
+
+async def test_from_the_morning_a_day_back_skips_nothing_of_the_day_before() -> None:
+    records = [
+        observation(1, "Friday, late", at=NOW_MS - 4 * DAY_MS - 16 * HOUR_MS),
+        observation(2, "Tuesday, early", at=NOW_MS - DAY_MS - 8 * HOUR_MS),
+        observation(3, "Tuesday, late", at=NOW_MS - 16 * HOUR_MS),
+        observation(4, "Wednesday, early", at=NOW_MS - 14 * HOUR_MS),
+    ]
+    async with Stage(records, size=(80, 24)) as stage:
+        assert _title(stage) == "Wednesday, early"
+        assert await _go(stage, "d") == "Tuesday, late"
+        assert await _go(stage, "d") == "Friday, late"  # nothing was done in between
+        assert await _go(stage, "D") == "Tuesday, early"
+        assert await _go(stage, "w") == "Friday, late"
 
 
 async def test_in_an_order_of_worth_time_is_not_gone_along() -> None:
@@ -311,7 +329,7 @@ async def test_a_hundred_thousand_records_are_asked_for_in_few_calls() -> None:
     async with Stage(many(100_000), size=(80, 24)) as stage:
         stage.memory.asked.clear()
         await _go(stage, "w")
-        assert _title(stage).startswith("Finding number 89920 ")
+        assert _title(stage).startswith("Finding number 96215 ")  # the last of Sunday
         assert len([path for path, _ in stage.memory.asked if path == "/api/search"]) <= 4
         assert not [path for path, _ in stage.memory.asked if path == "/api/facets"]
         await _go(stage, "i")

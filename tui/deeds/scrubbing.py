@@ -1,5 +1,6 @@
 """Along time: steps of a session, a day, a week; zoom; a span; the past."""
 
+import datetime as dt
 from collections.abc import Callable, Mapping
 
 from tui.deeds.asking import Asking
@@ -26,8 +27,10 @@ class Scrubbing:
     def deeds(self) -> Mapping[str, Deed]:
         """Action → what it does."""
         return {
-            "day_back": lambda: self._by_days(-1), "day_on": lambda: self._by_days(1),
-            "week_back": lambda: self._by_days(-7), "week_on": lambda: self._by_days(7),
+            "day_back": lambda: self._out_of(instants.day, later=False),
+            "day_on": lambda: self._out_of(instants.day, later=True),
+            "week_back": lambda: self._out_of(instants.week, later=False),
+            "week_on": lambda: self._out_of(instants.week, later=True),
             "midnight": self.midnight,
             "session_back": lambda: self._by_session(later=False),
             "session_on": lambda: self._by_session(later=True),
@@ -67,10 +70,15 @@ class Scrubbing:
 
     def midnight(self) -> None:
         """To where the day of the cursor begins."""
-        self._step(lambda epoch_ms: instants.midnight(epoch_ms, self._desk.look.zone), later=True, stay=True)
+        self._step(lambda epoch_ms: instants.day(epoch_ms, 0, self._desk.look.zone), later=True, stay=True)
 
-    def _by_days(self, days: int) -> None:
-        self._step(lambda epoch_ms: instants.days_on(epoch_ms, days, self._desk.look.zone), later=days > 0)
+    def _out_of(self, begin: Callable[[int, int, dt.tzinfo | None], int], *, later: bool) -> None:
+        """To the last record before the day or week of the cursor, or the first one after it."""
+        zone = self._desk.look.zone
+        if later:
+            self._step(lambda epoch_ms: begin(epoch_ms, 1, zone), later=True)
+        else:
+            self._step(lambda epoch_ms: begin(epoch_ms, 0, zone) - 1, later=False)
 
     def _step(self, there: Callable[[int], int], *, later: bool, stay: bool = False) -> None:
         """To the first record at or after a moment, or the last one at or before it. there: from the cursor's."""

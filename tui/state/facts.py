@@ -244,7 +244,7 @@ SurveyFact = CostFact | TreeFact | StartFact | HealthFact | CorpusFact | Sought 
 
 Fact = (
     Starting | Connected | Failed | StreamOpen | StreamLost | Silence | Resync | News | Counted | Listed | Paged
-    | ListFailed | StillWaiting | Faceted | Opened | OpenFailed | Tracked | TrackFailed | Typed | Scoped | Sorted | Ordered
-    | Refreshed | Moved | Viewed | ListChosen | Said | Remembered | Switched | FilterFact | BasketFact
+    | ListFailed | StillWaiting | Faceted | Opened | OpenFailed | Tracked | TrackFailed | Typed | Scoped | Sorted
+    | Ordered | Refreshed | Moved | Viewed | ListChosen | Said | Remembered | Switched | FilterFact | BasketFact
     | ReadingFact | ScrubFact | LiveFact | Found | Split | SurveyFact
 )  # fmt: skip

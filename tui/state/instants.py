@@ -4,21 +4,22 @@ import datetime as dt
 
 from worker.contract.when import at_ms, parse_range, wall_ms
 
-_DAY = dt.timedelta(days=1)
+
+def day(epoch_ms: int, days: int = 0, zone: dt.tzinfo | None = None) -> int:
+    """Where the day of a moment begins, or one so many days on; a day is 23 or 25 hours where clocks change."""
+    return _midnight(at_ms(epoch_ms, zone).date().toordinal() + days, zone)
 
 
-def days_on(epoch_ms: int, days: int, zone: dt.tzinfo | None = None) -> int:
-    """The same time of day so many days on; a day is 23 or 25 hours where clocks change."""
-    moment = at_ms(epoch_ms, zone)
-    there = moment.date().toordinal() + days
-    date = dt.date.fromordinal(max(2, min(there, dt.date.max.toordinal() - 2)))
-    # Of an hour that comes twice the first is taken.
-    return wall_ms(dt.datetime.combine(date, moment.time().replace(tzinfo=None)), zone)
+def week(epoch_ms: int, weeks: int = 0, zone: dt.tzinfo | None = None) -> int:
+    """Where the week of a moment begins, a Monday, or one so many weeks on."""
+    date = at_ms(epoch_ms, zone).date()
+    return _midnight(date.toordinal() - date.weekday() + 7 * weeks, zone)
 
 
-def midnight(epoch_ms: int, zone: dt.tzinfo | None = None) -> int:
-    """Where the day of a moment begins."""
-    return wall_ms(dt.datetime.combine(at_ms(epoch_ms, zone).date(), dt.time()), zone)
+def _midnight(ordinal: int, zone: dt.tzinfo | None) -> int:
+    # The calendar ends; a day is left at either end, for the offset of the zone.
+    date = dt.date.fromordinal(max(2, min(ordinal, dt.date.max.toordinal() - 2)))
+    return wall_ms(dt.datetime.combine(date, dt.time()), zone)
 
 
 def said(epoch_ms: int, zone: dt.tzinfo | None = None) -> str:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.tui.memory import NOW_MS
 from tui.state import chips, spans
-from tui.state.instants import days_on, midnight, said
+from tui.state.instants import day, said, week
 from worker.contract.query import parse
 from worker.contract.when import parse_range
 
@@ -60,24 +60,36 @@ def test_a_span_of_days_is_no_past() -> None:
 @pytest.mark.parametrize(
     ("start", "days", "there"),
     [
-        ("2026-03-28T12:00", 1, "2026-03-29T12:00"),  # 23 hours on
-        ("2026-10-24T12:00", 1, "2026-10-25T12:00"),  # 25
-        ("2026-10-26T12:00", -7, "2026-10-19T12:00"),
-        ("2026-03-28T02:30", 1, "2026-03-29T03:00"),  # that night clocks pass over 02:30
+        ("2026-03-28T12:00", 1, "2026-03-29T00:00"),
+        ("2026-03-29T23:30", 1, "2026-03-30T00:00"),  # the day has 23 hours
+        ("2026-10-25T23:30", 1, "2026-10-26T00:00"),  # 25
+        ("2026-03-30T12:00", -1, "2026-03-29T00:00"),
     ],
 )
-def test_a_day_on_is_the_same_time_of_day(start: str, days: int, there: str) -> None:
-    found = days_on(at(start), days, BERLIN)
-    assert abs(found - at(there)) <= (30 * 60_000 if "02:30" in start else 0)
+def test_a_day_on_begins_at_its_midnight(start: str, days: int, there: str) -> None:
+    assert day(at(start), days, BERLIN) == at(there)
+
+
+@pytest.mark.parametrize(
+    ("start", "weeks", "there"),
+    [
+        ("2026-03-29T12:00", 0, "2026-03-23T00:00"),  # a Sunday, whose week has an hour less
+        ("2026-03-29T12:00", 1, "2026-03-30T00:00"),
+        ("2026-03-30T00:00", 0, "2026-03-30T00:00"),
+        ("2026-10-26T12:00", -1, "2026-10-19T00:00"),
+    ],
+)
+def test_a_week_begins_on_its_monday(start: str, weeks: int, there: str) -> None:
+    assert week(at(start), weeks, BERLIN) == at(there)
 
 
 @pytest.mark.parametrize(("moment", "hours"), [("2026-03-29T23:30", 22.5), ("2026-10-25T23:30", 24.5)])
 def test_midnight_is_where_the_day_begins(moment: str, hours: float) -> None:
-    assert at(moment) - midnight(at(moment), BERLIN) == hours * 3_600_000
+    assert at(moment) - day(at(moment), 0, BERLIN) == hours * 3_600_000
 
 
 @given(EPOCHS, ZONES)
 def test_midnight_is_not_later_and_of_the_same_day(epoch_ms: int, zone: dt.tzinfo) -> None:
-    start = midnight(epoch_ms, zone)
+    start = day(epoch_ms, 0, zone)
     assert 0 <= epoch_ms - start <= 25 * 3_600_000
-    assert midnight(start, zone) == start
+    assert day(start, 0, zone) == start
