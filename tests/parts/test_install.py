@@ -136,6 +136,37 @@ def test_scope_and_agent_choose_the_files(home: Home) -> None:
     assert list(json.loads(desktop.read_text())) == ["mcpServers"]
 
 
+def test_what_a_project_shares_names_no_path_of_this_machine(home: Home) -> None:
+    name = "claude-mem"
+    binaries = home.path / "bin"
+    binaries.mkdir()
+    (binaries / name).symlink_to(agents.program()[0])
+    home.environ = {"PATH": f"{binaries}{os.pathsep}{os.environ['PATH']}"}
+    done = home.run("install", "--scope", "project")
+    assert (done.returncode, done.stderr) == (0, "") and "needs it on the PATH" in done.stdout
+    shared = home.settings.read_text() + (home.path / ".mcp.json").read_text()
+    assert str(home.path) not in shared and sys.prefix not in shared
+    command = json.loads(home.settings.read_text())["hooks"]["Stop"][0]["hooks"][0]["command"]
+    assert command == "claude-mem hook claude-code summarize"
+    assert json.loads((home.path / ".mcp.json").read_text())["mcpServers"][name]["command"] == name
+    assert "has our hooks" in home.run("install", "--scope", "project").stdout
+    assert "taken out of" in home.run("uninstall", "--scope", "project").stdout
+    assert json.loads(home.settings.read_text()) == {}
+
+
+@pytest.mark.parametrize("other", [False, True])
+def test_a_project_that_cannot_share_the_program_is_warned(home: Home, other: bool) -> None:
+    binaries = home.path / "bin"
+    binaries.mkdir()
+    if other:
+        (binaries / "claude-mem").write_text("#!/bin/sh\n")
+        (binaries / "claude-mem").chmod(0o755)
+    home.environ = {"PATH": f"{binaries}:/usr/bin:/bin"}
+    done = home.run("install", "--scope", "project", "--agent", "all")
+    assert done.returncode == 0 and ("another program" if other else "not on the PATH") in done.stderr
+    assert agents.program()[0] in done.stderr and agents.program()[0] in home.settings.read_text()
+
+
 def test_another_folder_for_the_agents_settings_is_respected(home: Home) -> None:
     home.environ = {"CLAUDE_CONFIG_DIR": str(home.path / "cc")}
     home.run("install")

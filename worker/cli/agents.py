@@ -2,6 +2,7 @@
 
 import os
 import shlex
+import shutil
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -52,8 +53,22 @@ def program() -> tuple[str, ...]:
     return (str(beside),) if beside.exists() else (sys.executable, "-P", "-m", "worker.cli.main")
 
 
+def shared_program(environ: Mapping[str, str]) -> tuple[tuple[str, ...], str]:
+    """The words that run it on other machines too, and "", or with a path of this one, and why that has to be.
+
+    What is found by its name must be this program: the original's may be called so too.
+    """
+    here, name = program(), "claude-mem"
+    found = shutil.which(name, path=environ.get("PATH"))
+    if found is None:
+        return here, f"{name} is not on the PATH"
+    if os.path.realpath(found) != os.path.realpath(here[0]):
+        return here, f"{found}, which is the {name} on the PATH, is another program"
+    return (name,), ""
+
+
 def command() -> str:
-    """The same as text for a shell."""
+    """The words that run this program, as text for a shell."""
     return shlex.join(program())
 
 

@@ -1,6 +1,7 @@
 """`claude-mem install` and `uninstall`: our hooks and our MCP server in the agents' own settings, and out again."""
 
 import argparse
+import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -33,8 +34,11 @@ def main(argv: Sequence[str]) -> int:
     if not removing and args.agent != _DESKTOP and not _may_go_on(where, yes=args.yes, dry_run=args.dry_run):
         return exits.USAGE
     well = True
-    for step in _steps(args.agent, where, removing=removing):
+    called, why_not = agents.shared_program(environ) if args.scope == PROJECT else (agents.program(), "")
+    for step in _steps(args.agent, where, called, removing=removing):
         well = _done(step, removing=removing, dry_run=args.dry_run) and well
+    if args.scope == PROJECT and args.agent != _DESKTOP and not removing:
+        _tell_of_others(called, why_not)
     if well and not removing and not args.dry_run:
         _tell_what_follows(args.agent, environ.get("CLAUDE_MEM_DATA_DIR"))
     return exits.FOUND if well else exits.USAGE
@@ -63,15 +67,18 @@ def _parser(name: str) -> argparse.ArgumentParser:
     return parser
 
 
-def _steps(agent: str, where: Places, *, removing: bool) -> Iterator[_Step]:
-    program, command = agents.program(), agents.command()
-    hooks: _Change = entries.without_hooks if removing else partial(entries.with_hooks, command=command)
-    server: _Change = entries.without_server if removing else partial(entries.with_server, program=program)
+def _steps(agent: str, where: Places, called: tuple[str, ...], *, removing: bool) -> Iterator[_Step]:
+    """called: how Claude Code calls this program; Claude Desktop, which is of this machine, always by its path."""
+    hooks: _Change = entries.without_hooks if removing else partial(entries.with_hooks, command=shlex.join(called))
+
+    def server(program: tuple[str, ...]) -> _Change:
+        return entries.without_server if removing else partial(entries.with_server, program=program)
+
     if agent != _DESKTOP:
         yield _Step("hooks", where.hooks, hooks)
-        yield _Step("MCP server", where.servers, server)
+        yield _Step("MCP server", where.servers, server(called))
     if agent == _DESKTOP or (agent == _ALL and where.desktop.parent.is_dir()):
-        yield _Step("MCP server", where.desktop, server)
+        yield _Step("MCP server", where.desktop, server(agents.program()))
 
 
 def _done(step: _Step, *, removing: bool, dry_run: bool) -> bool:
@@ -88,6 +95,17 @@ def _done(step: _Step, *, removing: bool, dry_run: bool) -> bool:
     if backup is not None:
         say(f"  as it was: {backup}")
     return True
+
+
+def _tell_of_others(called: tuple[str, ...], why_not: str) -> None:
+    """The files of a project go to other machines, with what stands in them."""
+    if why_not:
+        note(
+            f"{why_not}: what is written calls {shlex.join(called)}, which other machines do not have. "
+            "Put claude-mem on the PATH and run this again before these files are given to others"
+        )
+    else:
+        say(f"Whoever works in this folder calls {called[0]}, and needs it on the PATH.")
 
 
 def _may_go_on(where: Places, *, yes: bool, dry_run: bool) -> bool:
