@@ -120,6 +120,53 @@ def test_a_file_that_cannot_be_merged_into_is_left_alone_and_told(home: Home, co
     done = home.run("install")
     assert done.returncode == 2 and str(home.settings) in done.stderr
     assert home.settings.read_text() == content and backups(home.settings) == []
+    assert not home.servers.exists() and "nothing was changed" in done.stderr and done.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ('{\n  "a": 1,\n  // words\n  "b": 2\n}', "line 3, column 3: it has a comment"),
+        ('{\n  "a": 1, /* words */\n  "b": 2\n}', "line 2, column 11: it has a comment"),
+        ('{\n  "a": [1,\n\n  ]\n}', "line 2, column 10: it has a comma behind the last"),
+        ('{\n  "a": 1\n  "b": 2\n}', "line 3, column 3: it is not JSON: expecting ',' delimiter"),
+        ('{"a": 1', "line 1, column 8: it is not JSON"),
+    ],
+)
+@pytest.mark.parametrize("verb", ["install", "uninstall"])
+def test_the_line_that_cannot_be_read_is_told_and_nothing_is_done_in_halves(
+    home: Home, verb: str, content: str, told: str
+) -> None:
+    home.settings.parent.mkdir()
+    home.settings.write_text('{"model": "opus"}')
+    home.servers.write_text(content)
+    done = home.run(verb)
+    assert done.returncode == 2 and f"{home.servers}, {told}" in done.stderr and "nothing was changed" in done.stderr
+    assert home.settings.read_text() == '{"model": "opus"}' and home.servers.read_text() == content
+    assert sorted(path.name for path in home.path.rglob("*.json*")) == [".claude.json", "settings.json"]
+
+
+@pytest.mark.parametrize("existed", [False, True])
+def test_what_the_system_refuses_in_the_middle_is_taken_back(home: Home, existed: bool) -> None:
+    """The second file is a link to a folder that does not let anything be written: that shows with the writing only."""
+    home.settings.parent.mkdir()
+    if existed:
+        home.settings.write_text(SETTINGS)
+    home.servers.symlink_to("/proc/claude-mem-none/file.json")
+    done = home.run("install")
+    assert done.returncode == 2 and str(home.servers) in done.stderr and "nothing was changed" in done.stderr
+    assert home.settings.read_text() == SETTINGS if existed else not home.settings.exists()
+    assert backups(home.settings) == [] and done.stdout == ""
+
+
+def test_what_somebody_has_changed_since_is_not_taken_back(tmp_path: Path) -> None:
+    file = tmp_path / "s.json"
+    file.write_text('{"n": 1}')
+    one = config_file.changed(file, lambda value: {**value, "ours": True})
+    assert one is not None and one.backup is not None
+    file.write_text('{"n": 2}')
+    assert not config_file.taken_back(one)
+    assert file.read_text() == '{"n": 2}' and one.backup.exists()
 
 
 def test_a_dry_run_writes_nothing(home: Home) -> None:
@@ -213,7 +260,7 @@ def test_a_file_that_another_changes_meanwhile_is_read_anew(tmp_path: Path) -> N
             file.write_text('{"n": 2}')
         return {**value, "ours": True}
 
-    assert config_file.changed(file, change)[0]
+    assert config_file.changed(file, change) is not None
     assert seen == [1, 2] and json.loads(file.read_text()) == {"n": 2, "ours": True}
     assert [path.read_text() for path in backups(file)] == ['{"n": 2}']
 

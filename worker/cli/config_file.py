@@ -7,6 +7,7 @@ import re
 import shutil
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +19,21 @@ class Unusable(Exception):
     """A file that is left alone; the message says why."""
 
 
-def changed(
-    file: Path, change: Callable[[dict[str, Any]], dict[str, Any]], *, dry_run: bool = False
-) -> tuple[bool, Path | None]:
-    """Whether a change makes a difference, and where the file as it was is kept (None if there was none).
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """A file that a change makes a difference to. before: what was in it, None if there was none; after: what is now.
+
+    backup: where a copy of it as it was is kept; None where there was none, and in a dry run.
+    """
+
+    file: Path
+    before: bytes | None
+    after: bytes
+    backup: Path | None
+
+
+def changed(file: Path, change: Callable[[dict[str, Any]], dict[str, Any]], *, dry_run: bool = False) -> Changed | None:
+    """Change a file; None if the change makes no difference.
 
     The agent may write the file at the same moment: then it is read anew. A link is followed, the mode stays.
     Errors: ``Unusable`` for what is no JSON object, for what ``change`` refuses (``ValueError``), and for what the
@@ -36,17 +48,32 @@ def changed(
             except ValueError as error:
                 raise Unusable(f"{file}: {error}") from error
             if after == before:
-                return False, None
+                return None
+            content = _text(after, raw)
             if dry_run:
-                return True, None
+                return Changed(file, raw, content, None)
             backup = _kept(file) if raw is not None else None
-            if _replaced(file, raw, _text(after, raw)):
-                return True, backup
+            if _replaced(file, raw, content):
+                return Changed(file, raw, content, backup)
             if backup is not None:
                 backup.unlink(missing_ok=True)
     except OSError as error:
         raise Unusable(f"{file} cannot be changed: {error.strerror or error}") from error
     raise Unusable(f"{file} is being changed by another program all the time; end it and try again")
+
+
+def taken_back(one: Changed) -> bool:
+    """Whether a file is again as it was before a change; it is not if somebody has changed it since."""
+    try:
+        if one.before is not None:
+            done = _replaced(one.file, one.after, one.before)
+        elif done := _read(one.file) == one.after:
+            one.file.unlink()
+        if done and one.backup is not None:
+            one.backup.unlink(missing_ok=True)
+    except OSError:
+        return False
+    return done
 
 
 def read(file: Path) -> dict[str, Any]:
@@ -69,11 +96,25 @@ def _object(file: Path, raw: bytes | None) -> dict[str, Any]:
         return {}
     try:
         value = json.loads(raw.removeprefix(b"\xef\xbb\xbf"))
+    except json.JSONDecodeError as error:
+        raise Unusable(f"{file}, {_told(error)}") from error
     except (ValueError, RecursionError) as error:
-        raise Unusable(f"{file} is not JSON ({error}); it was left as it is") from error
+        raise Unusable(f"{file} is not JSON ({error})") from error
     if not isinstance(value, dict):
-        raise Unusable(f"{file} holds no JSON object; it was left as it is")
+        raise Unusable(f"{file} holds no JSON object")
     return value
+
+
+def _told(error: json.JSONDecodeError) -> str:
+    """Where a text ceases to be JSON, and how; the two ways of many editors by their name."""
+    before, here = error.doc[: error.pos].rstrip(), error.doc[error.pos :].lstrip()
+    at, what = error.pos, f"is not JSON: {error.msg[:1].lower()}{error.msg[1:]}"
+    if here.startswith(("//", "/*")):
+        at, what = len(error.doc) - len(here), "has a comment, which JSON knows none of"
+    elif before.endswith(",") and here.startswith(("}", "]")):
+        at, what = len(before) - 1, "has a comma behind the last of its items, which JSON does not allow"
+    line = error.doc.count("\n", 0, at) + 1
+    return f"line {line}, column {at - error.doc.rfind(chr(10), 0, at)}: it {what}"
 
 
 def _text(value: dict[str, Any], before: bytes | None) -> bytes:

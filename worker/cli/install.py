@@ -33,11 +33,10 @@ def main(argv: Sequence[str]) -> int:
     removing = argv[0] == "uninstall"
     if not removing and args.agent != _DESKTOP and not _may_go_on(where, yes=args.yes, dry_run=args.dry_run):
         return exits.USAGE
-    well = True
     called, why_not = agents.shared_program(environ) if args.scope == PROJECT else (agents.program(), "")
-    for step in _steps(args.agent, where, called, removing=removing):
-        well = _done(step, removing=removing, dry_run=args.dry_run) and well
-    if args.scope == PROJECT and args.agent != _DESKTOP and not removing:
+    steps = list(_steps(args.agent, where, called, removing=removing))
+    well = _all_done(steps, removing=removing, dry_run=args.dry_run)
+    if well and args.scope == PROJECT and args.agent != _DESKTOP and not removing:
         _tell_of_others(called, why_not)
     if well and not removing and not args.dry_run:
         _tell_what_follows(args.agent, environ.get("CLAUDE_MEM_DATA_DIR"))
@@ -81,20 +80,43 @@ def _steps(agent: str, where: Places, called: tuple[str, ...], *, removing: bool
         yield _Step("MCP server", where.desktop, server(agents.program()))
 
 
-def _done(step: _Step, *, removing: bool, dry_run: bool) -> bool:
+def _all_done(steps: Sequence[_Step], *, removing: bool, dry_run: bool) -> bool:
+    """Whether all files are as they are to be: else all are as they were. Half of it would be worse than none."""
+    possible = [_is_possible(step) for step in steps]
+    if not all(possible):
+        note("nothing was changed")
+        return False
+    done: list[config_file.Changed | None] = []
+    for step in steps:
+        try:
+            done.append(config_file.changed(step.file, step.change, dry_run=dry_run))
+        except config_file.Unusable as error:
+            note(str(error))
+            left = [str(one.file) for one in done if one is not None and not config_file.taken_back(one)]
+            note(f"{', '.join(left)} cannot be taken back any more" if left else "nothing was changed")
+            return False
+    for step, changed in zip(steps, done, strict=True):
+        _tell(step, changed, removing=removing, dry_run=dry_run)
+    return True
+
+
+def _is_possible(step: _Step) -> bool:
     try:
-        differs, backup = config_file.changed(step.file, step.change, dry_run=dry_run)
+        config_file.changed(step.file, step.change, dry_run=True)
     except config_file.Unusable as error:
         note(str(error))
         return False
-    if not differs:
+    return True
+
+
+def _tell(step: _Step, changed: config_file.Changed | None, *, removing: bool, dry_run: bool) -> None:
+    if changed is None:
         say(f"{step.file}: {'has none of our' if removing else 'has our'} {step.what}")
-        return True
+        return
     verb = "taken out of" if removing else "put into"
     say(f"{step.file}: {step.what} {'would be ' if dry_run else ''}{verb} it")
-    if backup is not None:
-        say(f"  as it was: {backup}")
-    return True
+    if changed.backup is not None:
+        say(f"  as it was: {changed.backup}")
 
 
 def _tell_of_others(called: tuple[str, ...], why_not: str) -> None:
