@@ -5,6 +5,7 @@ submodule to its repository. Nothing here fails: what cannot be read is as if it
 """
 
 import os
+import re
 from typing import NamedTuple
 
 NOWHERE = "unknown-project"
@@ -18,6 +19,7 @@ BELOW = "/*"
 """At the end of a project's name in a question: its worktrees count too."""
 _MOST_CHARS = 4_096
 _DEEPEST = 64
+_UNSHOWN = "[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]+"
 
 
 class ProjectName(NamedTuple):
@@ -37,6 +39,12 @@ class ProjectName(NamedTuple):
         return (self.name, *self.parents)
 
 
+def is_whole(cwd: str) -> bool:
+    """Whether a text can be the whole path of a folder, of this system or of another."""
+    rooted = os.path.isabs(cwd) or cwd[:1] == "\\" or (cwd[1:2] == ":" and cwd[:1].isalpha())
+    return rooted and "\0" not in cwd and len(cwd) <= _MOST_CHARS
+
+
 def with_worktrees(name: str) -> str:
     """What asks for a project and all its worktrees, by the name of any of them: `shop/*` for `shop` and `shop/fix`."""
     return name.removesuffix(BELOW).partition("/")[0] + BELOW
@@ -50,16 +58,20 @@ def head(name: str) -> str | None:
 def project_of(cwd: str, *, temp_dirs: tuple[str, ...] = TEMP) -> ProjectName | None:
     """The project of a folder, which need not exist any more; None in a folder for temporary things.
 
-    A repository in such a folder is a project as any other.
+    A repository in such a folder is a project as any other. A file stands for the folder that it is in. What is no
+    whole path has no name of its own: all of it is ``NOWHERE``, as the root is.
     """
+    if not is_whole(cwd):
+        return ProjectName(NOWHERE)
     folder = _real(cwd)
+    if os.path.isfile(folder):
+        cwd, folder = os.path.dirname(os.path.normpath(cwd)), os.path.dirname(folder)
     top = _top(folder)
     if top is not None:
         return _of_repository(top)
     if folder and any(_is_in(folder, temp) or _is_in(cwd, temp) for temp in temp_dirs):
         return None
-    plain = cwd.rstrip("/\\")
-    name = os.path.basename(plain.replace("\\", "/"))
+    name = _shown(os.path.basename(os.path.normpath(cwd.rstrip("\\").replace("\\", "/"))))
     if len(name) == 2 and name[1] == ":" and name[0].isalpha():
         return ProjectName(f"drive-{name[0].upper()}")
     return ProjectName(name or NOWHERE)
@@ -71,6 +83,11 @@ def parents_of(folder: str) -> list[str]:
     while len(found) < _DEEPEST and (above := os.path.dirname(found[-1])) != found[-1]:
         found.append(above)
     return found
+
+
+def _shown(name: str) -> str:
+    """A name without what would break a line, or turn it around, wherever it is shown."""
+    return name if name.isprintable() else re.sub(_UNSHOWN, " ", name).strip()
 
 
 def _real(cwd: str) -> str:
@@ -107,7 +124,7 @@ def _top(folder: str) -> str | None:
 
 
 def _of_repository(top: str) -> ProjectName:
-    own = os.path.basename(top) or NOWHERE
+    own = _shown(os.path.basename(top)) or NOWHERE
     git = _led_to(top)
     if git is None:
         return ProjectName(own, top=top)

@@ -63,14 +63,22 @@ def test_the_session_has_three_names(key: str) -> None:
 
 @pytest.mark.parametrize(
     ("given", "project_dir", "cwd"),
-    [({"cwd": "/a"}, "", "/a"), ({"cwd": "/a"}, "/p", "/p"), ({}, "", "/here"), ({"cwd": 3}, "", "/here")],
+    [
+        ({"cwd": "/a"}, "", "/a"),
+        ({"cwd": "/a"}, "/p", "/p"),
+        ({}, "", "/here"),
+        ({"cwd": 3}, "", "/here"),
+        ({"cwd": ""}, "", "/here"),
+        ({"cwd": " "}, "", "/here"),
+    ],
 )
 def test_the_folder_is_that_of_the_agent(given: dict[str, object], project_dir: str, cwd: str) -> None:
     assert claude_code.read(given, project_dir=project_dir, process_cwd="/here").cwd == cwd
 
 
 def test_a_folder_that_can_be_none_is_none() -> None:
-    assert claude_code.read({"cwd": "/a\0b"}, project_dir="", process_cwd="/").cwd == ""
+    for cwd in ("/a\0b", "/a\ud800", "a/b", "../a", ".", "/" + "a" * 5_000):
+        assert claude_code.read({"cwd": cwd}, project_dir="", process_cwd="/").cwd == ""
 
 
 @pytest.mark.parametrize("value", [None, 3, [], {}, True])

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from worker.contract.project_name import ProjectName, parents_of, project_of
+from worker.contract.project_name import NOWHERE, ProjectName, parents_of, project_of
 
 
 def git(folder: Path, *words: str) -> None:
@@ -72,11 +72,39 @@ def test_a_submodule_shares_what_its_parent_knows(shop: Path, tmp_path: Path) ->
 
 def test_without_a_repository_the_folder_names_itself(tmp_path: Path) -> None:
     assert named(tmp_path / "notes") == ProjectName("notes")
-    for cwd, name in (("/", "unknown-project"), ("", "unknown-project"), ("  ", "  "), ("C:\\", "drive-C")):
+    for cwd, name in (("/", "unknown-project"), ("", "unknown-project"), ("C:\\", "drive-C"), ("/h/shop/", "shop")):
         found = project_of(cwd, temp_dirs=())
         assert found is not None and found.name == name
     windows = project_of("C:\\Users\\ann\\shop", temp_dirs=())
     assert windows is not None and windows.name == "shop"
+
+
+@pytest.mark.parametrize(
+    "cwd",
+    ["  ", ".", "..", "shop", "../shop", "~/shop", "/", "//", "/.", "/..", "/a/\0b", "/" + "a" * 5_000, "\n", "/\n"],
+)
+def test_what_is_no_whole_path_is_filed_under_no_name_of_its_own(cwd: str) -> None:
+    assert project_of(cwd, temp_dirs=()) == ProjectName(NOWHERE)
+
+
+@pytest.mark.parametrize(
+    ("cwd", "name"),
+    [
+        ("/home/ann/shop/.", "shop"), ("/home/ann/shop/../mall", "mall"), ("/home/ann/shop//", "shop"),
+        ("/home/ann/a\nb", "a b"), ("/home/ann/x\u202egnp.sh", "x gnp.sh"), ("/home/ann/\x1b[31mred", "[31mred"),
+        ("/home/ann/日本 語", "日本 語"), ("C:\\Users\\ann\\shop\\", "shop"), ("\\\\host\\share\\shop", "shop"),
+    ],
+)  # fmt: skip
+def test_a_path_is_named_after_its_folder_whatever_way_it_is_written(cwd: str, name: str) -> None:
+    assert project_of(cwd, temp_dirs=()) == ProjectName(name)
+
+
+def test_a_file_stands_for_its_folder(shop: Path, tmp_path: Path) -> None:
+    (tmp_path / "notes").mkdir()
+    for folder in (tmp_path / "notes", shop):
+        (folder / "page.txt").write_text("x")
+        assert named(folder / "page.txt").name == folder.name
+    assert project_of(str(tmp_path / "notes" / "page.txt"), temp_dirs=(str(tmp_path),)) is None
 
 
 def test_a_folder_for_temporary_things_is_no_project_unless_it_is_a_repository(shop: Path, tmp_path: Path) -> None:
@@ -94,4 +122,4 @@ def test_what_git_left_broken_is_as_if_it_were_not_there(tmp_path: Path) -> None
         (tmp_path / ".git").write_bytes(said)
         assert named(tmp_path).name == tmp_path.name
     assert parents_of("/a/b") == ["/a/b", "/a", "/"]
-    assert named(tmp_path / "\0x").name == "\0x"
+    assert named(tmp_path / "\0x").name == NOWHERE

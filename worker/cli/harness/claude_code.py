@@ -14,7 +14,7 @@ _EVENT_NAMES = {CONTEXT: "SessionStart", PROMPT: "UserPromptSubmit", FILE: "PreT
 def read(given: Mapping[str, object], *, project_dir: str, process_cwd: str) -> Input:
     """What it says. project_dir: where it was started, which counts before the folder it is in."""
     named = given.get("cwd")
-    cwd = project_dir or (named if isinstance(named, str) else "") or process_cwd
+    cwd = project_dir or (named if isinstance(named, str) and named.strip() else "") or process_cwd
     return Input(given, session_keys=_SESSION_KEYS, cwd=cwd)
 
 

@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 
+from worker.contract.project_name import is_whole
+
 CONTEXT = "context"
 PROMPT = "session-init"
 TOOL = "observation"
@@ -26,7 +28,7 @@ class Input:
 
     def __init__(self, given: Mapping[str, object], *, session_keys: tuple[str, ...], cwd: str) -> None:
         self.session_id = next((text for key in session_keys if (text := _text(given.get(key)))), "")
-        self.cwd = cwd if cwd and "\0" not in cwd and _is_whole(cwd) else ""
+        self.cwd = cwd if is_whole(cwd) and _is_writable(cwd) else ""
         self.prompt = _text(given.get("prompt"))
         self.tool_name = _text(given.get("tool_name"))
         self.tool_input = given.get("tool_input")
@@ -52,10 +54,10 @@ class Reply:
 
 def whole(text: str) -> str:
     """A text with `?` in place of half characters, which nobody could write down: a cut may leave half an emoji."""
-    return text if _is_whole(text) else text.encode("utf-8", "replace").decode()
+    return text if _is_writable(text) else text.encode("utf-8", "replace").decode()
 
 
-def _is_whole(text: str) -> bool:
+def _is_writable(text: str) -> bool:
     if text.isascii():
         return True
     try:
@@ -79,5 +81,7 @@ def _files(tool_input: object) -> tuple[str, ...]:
     one, many = tool_input.get("file_path"), tool_input.get("filePaths")
     given = [one, *(many if isinstance(many, list) else ())]
     return tuple(
-        dict.fromkeys(path for path in given if isinstance(path, str) and path and "\0" not in path and _is_whole(path))
+        dict.fromkeys(
+            path for path in given if isinstance(path, str) and path and "\0" not in path and _is_writable(path)
+        )
     )[:10]
