@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, ParamSpec
 
 from msgspec.structs import replace
 from textual import constants, events
-from textual.app import App
 from textual.theme import Theme
 from textual.worker import Worker, WorkerState
 
@@ -44,6 +43,7 @@ from tui.state.reasons import CHANGING, why_not
 from tui.state.saved import begun
 from tui.state.store import Store
 from tui.widgets.paint import Acts
+from tui.widgets.thrift import ThriftyApp
 from worker.contract.query import parse
 from worker.contract.settings import Settings
 
@@ -54,7 +54,7 @@ P = ParamSpec("P")
 _ENDS = (signal.SIGTERM, signal.SIGHUP)
 
 
-class MemoryApp(App[None]):
+class MemoryApp(ThriftyApp):
     """The terminal app. kept: the file of what outlives it. environ: of its terminal, for the clipboard.
 
     guarded: whatever would change a memory is refused. keys: of a person's own. open_gateway: makes the gateway of a
