@@ -108,20 +108,20 @@ class Shown:
         self._lines: list[list[Cell | None]] = [[None] * width for _ in range(height)]
 
     def note(self, pieces: Sequence[Piece]) -> None:
-        """These have been written."""
+        """These have been written. Errors: ``ValueError`` for pieces that are not on the screen."""
+        self._check(pieces)
         for piece in pieces:
             _put(self._lines[piece.line], piece)
 
     def turn(self, pieces: Sequence[Piece]) -> str:
         """What to write so that these are shown. The pen is plain before and after; the cursor is anywhere after.
 
-        Errors: ``IndexError``, ``ValueError`` for pieces that are not on the screen, and then nothing is changed.
+        Errors: ``ValueError`` for pieces that are not on the screen.
         """
-        width, height = self.size
+        self._check(pieces)
+        width, _ = self.size
         by_line: dict[int, list[Piece]] = {}
         for piece in sorted(pieces, key=lambda piece: (piece.line, piece.start)):
-            if not 0 <= piece.line < height or piece.start < 0 or piece.stop > width:
-                raise ValueError(piece)
             by_line.setdefault(piece.line, []).append(piece)
         text = _written(self._lines, by_line)
         scroll = _scroll(self._lines, {line: whole for line, own in by_line.items() if (whole := _whole(own, width))})
@@ -132,6 +132,12 @@ class Shown:
                 self._lines, text = lines, scrolled
         self.note(pieces)
         return text
+
+    def _check(self, pieces: Sequence[Piece]) -> None:
+        width, height = self.size
+        for piece in pieces:
+            if not (0 <= piece.line < height and 0 <= piece.start < piece.stop <= width):
+                raise ValueError(piece)
 
 
 class _Scroll(msgspec.Struct, frozen=True):
