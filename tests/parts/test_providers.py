@@ -18,7 +18,9 @@ import pytest
 from tests.parts.conftest import eventually
 from worker.contract.errors import Invalid
 from worker.contract.observer_settings import Asking
-from worker.llm.provider import Completion, Failure, Prompt, ProviderFailed
+from worker.llm.gemini import Gemini
+from worker.llm.pace import Pace
+from worker.llm.provider import Completion, Failure, Prompt, ProviderFailed, Tier
 from worker.llm.registry import open_provider
 
 KEY = "sk-do-not-show-4711"
@@ -275,6 +277,55 @@ async def test_a_refused_question_is_no_answer(server: Server) -> None:
     assert (failure.kind, failure.tokens) == (Failure.BAD_ANSWER, 3)
 
 
+@each_wire
+@pytest.mark.parametrize("tier", list(Tier))
+async def test_each_kind_of_question_goes_to_its_model(wire: Wire, server: Server, tier: Tier) -> None:
+    server.reply = says(200, wire.empty)
+    usual = Asking(provider=wire.provider, model="m-1", base_url=server.url, api_key=KEY)
+    tiered = replace(usual, simple_model="m-s", summary_model="m-z")
+    for asking in (usual, tiered):
+        provider = open_provider(asking, Path("/nowhere"))
+        assert provider is not None
+        found = await provider.complete(replace(PROMPT, tier=tier))
+        await provider.close()
+        wanted = {Tier.SIMPLE: "m-s", Tier.SUMMARY: "m-z"}.get(tier, "m-1") if asking is tiered else "m-1"
+        path, _, body = server.asked.pop()
+        assert found.model == wanted and wanted in body.get("model", path)
+
+
+async def test_gemini_is_asked_no_faster_than_it_lets(server: Server) -> None:
+    """Each model by itself: the clock goes on only where somebody waits."""
+    server.reply = says(200, WIRES[1].empty)
+    now_s, waits = 0.0, []
+
+    async def sleep(seconds: float) -> None:
+        nonlocal now_s
+        waits.append(round(seconds, 3))
+        now_s += seconds
+
+    def pace(per_minute: int) -> Pace:
+        return Pace(per_minute, lambda: now_s, sleep)
+
+    asking = Asking(provider="gemini", model="gemini-flash-latest", summary_model="m", base_url=server.url, api_key=KEY)
+    free, paced = Gemini(asking, pace), Gemini(replace(asking, paced=True), pace)
+    for _ in range(3):
+        await free.complete(PROMPT)
+    assert waits == []
+    for _ in range(3):
+        await paced.complete(PROMPT)
+    assert waits == [6.1, 6.1]
+    await paced.complete(replace(PROMPT, tier=Tier.SUMMARY))
+    await paced.complete(replace(PROMPT, tier=Tier.SUMMARY))
+    assert waits == [6.1, 6.1, 12.1] and len(server.asked) == 8
+    now_s += 100
+    await paced.complete(PROMPT)
+    assert len(waits) == 3
+    await asyncio.gather(paced.complete(PROMPT), paced.complete(PROMPT))
+    assert sum(waits[3:]) >= 6.1 + 6.1
+    await free.close()
+    await paced.close()
+
+
 def test_local_is_no_model() -> None:
     assert open_provider(Asking(), Path("/nowhere")) is None
     with pytest.raises(Invalid, match="CLAUDE_MEM_PROVIDER"):
@@ -319,6 +370,15 @@ GOOD = {
     "type": "result", "subtype": "success", "is_error": False, "result": "<a>",
     "usage": {"input_tokens": 4, "output_tokens": 3, "cache_creation_input_tokens": 2, "cache_read_input_tokens": 1},
 }  # fmt: skip
+
+
+async def test_claude_is_asked_by_the_model_of_the_question(tmp_path: Path) -> None:
+    asking = Asking(provider="claude", model="m-1", summary_model="m-z", command=program(tmp_path, prints(GOOD)))
+    provider = open_provider(asking, tmp_path / "data")
+    assert provider is not None
+    assert (await provider.complete(replace(PROMPT, tier=Tier.SUMMARY))).model == "m-z"
+    assert (await provider.complete(replace(PROMPT, tier=Tier.SIMPLE))).model == "m-1"
+    assert [call["args"][call["args"].index("--model") + 1] for call in seen(tmp_path)] == ["m-z", "m-1"]
 
 
 async def test_claude_is_asked_quietly_and_in_a_folder_of_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

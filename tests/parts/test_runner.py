@@ -12,7 +12,7 @@ from tests.factories import NOON, make_batch, prompt_row, session_row
 from tests.parts.conftest import eventually, fill
 from worker.contract.errors import Invalid
 from worker.contract.observer_settings import Asking, Observing
-from worker.llm.provider import Completion, Failure, Prompt, Provider, ProviderFailed
+from worker.llm.provider import Completion, Failure, Prompt, Provider, ProviderFailed, Tier
 from worker.observer.runner import Observer
 from worker.store import pending, spend, turns
 from worker.store.pending import Captured, Kind, QueueCounts
@@ -242,6 +242,17 @@ async def test_what_is_no_answer_keeps_the_events(stage: Stage, said: str, reaso
         assert (await stage.counts()).all == 1 and await stage.rows() == []
         assert await stage.store.read(lambda c: spend.of_session(c, 1)) == 101  # paid all the same
     assert provider.closed
+
+
+async def test_looking_around_and_summing_up_are_questions_of_their_own_kind(stage: Stage) -> None:
+    provider = asks(stage, OBSERVATION.format("x"), SUMMARY, OBSERVATION.format("y"))
+    looks = (tool(1, tool_name="Read"), tool(2, tool_name="Grep"))
+    await stage.queue(*looks, ended())
+    await stage.done()
+    assert [asked.tier for asked in provider.asked] == [Tier.SIMPLE, Tier.SUMMARY]
+    await stage.queue(tool(3, tool_name="Read"), tool(4, tool_name="Edit"))
+    await stage.done()
+    assert [asked.tier for asked in provider.asked[2:]] == [Tier.USUAL]
 
 
 async def test_a_provider_that_fails_is_left_alone_as_long_as_it_asks(stage: Stage) -> None:

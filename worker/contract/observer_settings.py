@@ -6,6 +6,7 @@ Source: contract/settings.md; the keys about pauses, batches and budgets are our
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from worker.contract import model_names
 from worker.contract.errors import Invalid
 
 CREDENTIALS = (
@@ -18,6 +19,7 @@ CREDENTIALS = (
 """What `.env` in the data directory may hold."""
 DAY_TOKENS = 2_000_000
 """What a model may take a day where nothing is said: a busy day of one person, and no runaway."""
+_CLAUDE = "claude-haiku-4-5-20251001"
 _PROVIDERS = ("local", "claude", "anthropic", "gemini", "openrouter")
 
 
@@ -25,11 +27,17 @@ _PROVIDERS = ("local", "claude", "anthropic", "gemini", "openrouter")
 class Asking:
     """Which model is asked, where and how. base_url: empty for the provider's own. timeout_s: for one answer.
 
+    simple_model, summary_model: for questions about nothing but looking around, and for summaries; empty for ``model``.
+    paced: keep to what the provider gives away a minute.
+
     command: of the provider `claude`; config_dir: its profile. credentials: what that program gets to see.
     """
 
     provider: str = "local"
     model: str = ""
+    simple_model: str = ""
+    summary_model: str = ""
+    paced: bool = False
     base_url: str = field(default="", repr=False)
     api_key: str = field(default="", repr=False)
     auth_token: str = field(default="", repr=False)
@@ -96,9 +104,13 @@ def _asking(
     match provider:
         case "claude" | "anthropic":
             ours = provider == "anthropic"
+            model = model_names.resolved(value("MODEL", _CLAUDE), value, default=_CLAUDE)
+            simple, summary = model_names.routed(provider, model, value)
             return Asking(
                 provider=provider,
-                model=value("MODEL", "claude-haiku-4-5-20251001"),
+                model=model,
+                simple_model=simple,
+                summary_model=summary,
                 base_url=credentials.get("ANTHROPIC_BASE_URL", "") if ours else "",
                 api_key=_key("ANTHROPIC_API_KEY", credentials.get("ANTHROPIC_API_KEY", "")) if ours else "",
                 auth_token=_key("ANTHROPIC_AUTH_TOKEN", credentials.get("ANTHROPIC_AUTH_TOKEN", "")) if ours else "",
@@ -108,9 +120,14 @@ def _asking(
                 credentials=() if ours else tuple(sorted(credentials.items())),
             )
         case "gemini":
+            model = value("GEMINI_MODEL", "gemini-flash-latest")
+            simple, summary = model_names.routed(provider, model, value)
             return Asking(
                 provider=provider,
-                model=value("GEMINI_MODEL", "gemini-flash-latest"),
+                model=model,
+                simple_model=simple,
+                summary_model=summary,
+                paced=value("GEMINI_RATE_LIMITING_ENABLED", "true").lower() == "true",
                 base_url=value("GEMINI_BASE_URL", ""),
                 api_key=_key(
                     "CLAUDE_MEM_GEMINI_API_KEY", value("GEMINI_API_KEY", credentials.get("GEMINI_API_KEY", ""))
@@ -119,9 +136,13 @@ def _asking(
             )
         case "openrouter":
             key = value("OPENROUTER_API_KEY", credentials.get("OPENROUTER_API_KEY", ""))
+            model = value("OPENROUTER_MODEL", "xiaomi/mimo-v2-flash:free")
+            simple, summary = model_names.routed(provider, model, value)
             return Asking(
                 provider=provider,
-                model=value("OPENROUTER_MODEL", "xiaomi/mimo-v2-flash:free"),
+                model=model,
+                simple_model=simple,
+                summary_model=summary,
                 base_url=value("OPENROUTER_BASE_URL", ""),
                 api_key=_key("CLAUDE_MEM_OPENROUTER_API_KEY", key),
                 timeout_s=timeout_s,

@@ -5,7 +5,7 @@ from pathlib import Path
 from worker.contract.errors import Invalid
 from worker.contract.observer_settings import Asking
 from worker.llm import wire
-from worker.llm.provider import Completion, Prompt, Provider
+from worker.llm.provider import Completion, Prompt, Provider, model_for
 from worker.llm.wire import Wire
 
 _BASE = "https://api.anthropic.com"
@@ -24,15 +24,17 @@ class Anthropic:
             headers["authorization"] = f"Bearer {asking.auth_token}"
         else:
             raise Invalid("the provider anthropic needs ANTHROPIC_API_KEY in .env", field="ANTHROPIC_API_KEY")
-        self._model = _ALIASES.get(asking.model, asking.model)
+        self._asking = asking
         self._wire = Wire(asking.base_url or _BASE, headers, timeout_s=asking.timeout_s, setting="ANTHROPIC_BASE_URL")
 
     async def complete(self, prompt: Prompt) -> Completion:
         """The answer. Errors: ``ProviderFailed``."""
+        named = model_for(self._asking, prompt)
+        model = _ALIASES.get(named, named)
         answer = await self._wire.post(
             "/v1/messages",
             {
-                "model": self._model,
+                "model": model,
                 "max_tokens": wire.MOST_OUTPUT_TOKENS,
                 "temperature": 0.3,
                 "system": prompt.system,
@@ -44,7 +46,7 @@ class Anthropic:
             *(wire.at(answer, "usage", f"cache_{name}_input_tokens") for name in ("creation", "read")),
         )
         said = wire.joined(wire.at(answer, "content"))
-        return Completion(said, tokens, wire.text(wire.at(answer, "model")) or self._model)
+        return Completion(said, tokens, wire.text(wire.at(answer, "model")) or model)
 
     async def close(self) -> None:
         """Let go of the connections."""

@@ -5,6 +5,15 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from worker.contract.errors import MemError
+from worker.contract.observer_settings import Asking
+
+
+class Tier(enum.StrEnum):
+    """What a question asks of a model. SIMPLE: about nothing but looking around."""
+
+    USUAL = "usual"
+    SIMPLE = "simple"
+    SUMMARY = "summary"
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,6 +22,13 @@ class Prompt:
 
     system: str
     user: str
+    tier: Tier = Tier.USUAL
+
+
+def model_for(asking: Asking, prompt: Prompt) -> str:
+    """The model that a question goes to."""
+    tiered = {Tier.SIMPLE: asking.simple_model, Tier.SUMMARY: asking.summary_model}
+    return tiered.get(prompt.tier, "") or asking.model
 
 
 @dataclass(frozen=True, slots=True)

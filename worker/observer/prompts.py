@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import msgspec
 
 from worker.contract.when import iso_utc
-from worker.llm.provider import Prompt
+from worker.llm.provider import Prompt, Tier
 from worker.observer.events import Event
 from worker.observer.mode import CONCEPTS, TYPES
 from worker.observer.wording import one_line
@@ -16,6 +16,8 @@ from worker.observer.wording import one_line
 MOST_FIELD = 16_000
 _MOST_REQUEST = 4_000
 _MOST_MESSAGE = 24_000
+_LOOKING = frozenset(("Read", "Glob", "Grep", "LS", "ListMcpResourcesTool"))
+"""Tools that only look around: what they gave is simple to tell."""
 _OURS = (
     "observed_from_primary_session", "observation", "summary", "skip", "user_request", "what_happened", "occurred_at",
     "working_directory", "parameters", "outcome", "last_assistant_message",
@@ -71,7 +73,8 @@ def of_events(events: Sequence[Event], request: str, *, most_field: int = MOST_F
     """
     parts = [_block("user_request", _cut(request, _MOST_REQUEST))] if request else []
     parts += [_event(event, most_field) for event in events]
-    return Prompt(_WHO + _OBSERVATION, _watched(parts))
+    looks = bool(events) and all(event.tool in _LOOKING for event in events)
+    return Prompt(_WHO + _OBSERVATION, _watched(parts), Tier.SIMPLE if looks else Tier.USUAL)
 
 
 def of_turn(request: str, last_message: str, titles: Sequence[str]) -> Prompt:
@@ -80,7 +83,7 @@ def of_turn(request: str, last_message: str, titles: Sequence[str]) -> Prompt:
     if titles:
         parts.append(_block("observed", "\n".join(f"- {one_line(title, 200)}" for title in titles)))
     parts.append(_block("last_assistant_message", _cut(last_message, _MOST_MESSAGE)))
-    return Prompt(_WHO + _SUMMARY, _watched(parts))
+    return Prompt(_WHO + _SUMMARY, _watched(parts), Tier.SUMMARY)
 
 
 def _event(event: Event, most: int) -> str:

@@ -67,6 +67,41 @@ def test_keys_come_from_settings_then_dotenv_then_environment(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
+    ("settings", "models"),
+    [
+        ("PROVIDER=claude", ("claude-haiku-4-5-20251001", "haiku", "")),
+        ("PROVIDER=anthropic MODEL=opus TIER_SUMMARY_MODEL=sonnet", ("opus", "haiku", "sonnet")),
+        ("PROVIDER=claude TIER_ROUTING_ENABLED=false TIER_SUMMARY_MODEL=sonnet", ("claude-haiku-4-5-20251001", "", "")),
+        ("PROVIDER=claude MODEL=$TIER:smart", ("sonnet", "haiku", "")),
+        ("PROVIDER=claude MODEL=$TIER:fast TIER_FAST_MODEL=claude-x", ("claude-x", "haiku", "")),
+        ("PROVIDER=claude MODEL=$TIER:summary", ("claude-haiku-4-5-20251001", "haiku", "")),
+        # A gateway that serves somebody else's model knows no haiku, nor do these providers.
+        ("PROVIDER=claude MODEL=qwen", ("qwen", "", "")),
+        ("PROVIDER=claude MODEL=qwen TIER_SIMPLE_MODEL=qwen-mini", ("qwen", "qwen-mini", "")),
+        ("PROVIDER=gemini TIER_SUMMARY_MODEL=gemini-3.5-flash", ("gemini-flash-latest", "", "gemini-3.5-flash")),
+        ("PROVIDER=openrouter OPENROUTER_MODEL=a/b TIER_SIMPLE_MODEL=a/c TIER_SUMMARY_MODEL=opus", ("a/b", "a/c", "")),
+        ("PROVIDER=local TIER_SUMMARY_MODEL=x", ("", "", "")),
+    ],
+)
+def test_which_model_gets_which_questions(tmp_path: Path, settings: str, models: tuple[str, str, str]) -> None:
+    found = observing(
+        tmp_path, {f"CLAUDE_MEM_{one.partition('=')[0]}": one.partition("=")[2] for one in settings.split()}
+    )
+    assert (found.asking.model, found.asking.simple_model, found.asking.summary_model) == models
+
+
+def test_a_tier_that_nobody_knows_is_told(tmp_path: Path) -> None:
+    with pytest.raises(Invalid, match="fast, smart, simple, summary"):
+        observing(tmp_path, {"CLAUDE_MEM_PROVIDER": "claude", "CLAUDE_MEM_MODEL": "$TIER:best"})
+
+
+def test_gemini_keeps_to_its_pace_unless_told(tmp_path: Path) -> None:
+    gemini = {"CLAUDE_MEM_PROVIDER": "gemini"}
+    assert observing(tmp_path, gemini).asking.paced
+    assert not observing(tmp_path, gemini | {"CLAUDE_MEM_GEMINI_RATE_LIMITING_ENABLED": "false"}).asking.paced
+
+
+@pytest.mark.parametrize(
     ("name", "value"),
     [("PROVIDER", "openai"), ("OBSERVER_PAUSE_MS", "-1"), ("OBSERVER_BATCH_EVENTS", "0"), ("BUDGET_DAY_TOKENS", "1e9"),
      ("LLM_TIMEOUT_MS", "1"), ("MAX_CONCURRENT_AGENTS", "0")],

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from tests.factories import NOON
 from worker.contract.observer_settings import Observing
+from worker.llm.provider import Tier
 from worker.observer import prompts, readiness, wrapup
 from worker.observer.events import Event
 from worker.observer.identity import likeness, shared
@@ -143,6 +144,7 @@ def test_long_fields_are_cut_in_their_middle() -> None:
 
 def test_a_turn_is_asked_for_its_summary() -> None:
     asked = prompts.of_turn("Fix it", "Done.", ["one", "two"])
+    assert asked.tier is Tier.SUMMARY
     assert "<summary>" in asked.system and "- one\n- two" in asked.user
     assert "<last_assistant_message>Done.</last_assistant_message>" in asked.user
 
