@@ -148,6 +148,9 @@ def test_markdown_tells_the_same_by_project_and_day(source: WorkerProcess, tmp_p
     assert command(source, "export", str(folder), "--format", "markdown", "--until", "2026-04-30").returncode == 0
     text = "".join(file.read_text("utf-8") for file in folder.rglob("*.md"))
     assert {file.name for file in folder.iterdir()} == {"p0", "p1", "p2"}
+    modes = {place: place.stat().st_mode & 0o777 for place in (folder, *folder.rglob("*"))}
+    assert {mode for place, mode in modes.items() if place.is_dir()} == {0o700}
+    assert {mode for place, mode in modes.items() if place.is_file()} == {0o600}
     assert all(title in text for title in ("用户身份校验失败", "🚀 Rollout", "Null everywhere", "Fix token expiry 3"))
     assert "\x1b" not in text and "\x00" not in text
     assert len(text) > len(LONG)
@@ -169,6 +172,35 @@ def test_the_original_s_databases(tmp_path: Path, name: str) -> None:
     with running_worker(tmp_path / "memory") as target:
         assert added(command(target, "import", str(file), "--json")) == held
         assert set(added(command(target, "import", str(file), "--json")).values()) == {0}
+
+
+def test_odd_rows_of_another_database_come_too(tmp_path: Path) -> None:
+    """What SQLite keeps in a column of another kind, times before 1970, numbers below 1: all of it comes, once."""
+    other = tmp_path / "other"
+    with running_worker(other) as first:
+        first.quick.send(calls.import_batch(make_batch([observation_row(f"odd {at}") for at in range(4)])))
+        first.stop()
+    connection = sqlite3.connect(other / "claude-mem.db")
+    with connection:
+        connection.execute("UPDATE observations SET created_at_epoch = -86400000 WHERE title = 'odd 0'")
+        connection.execute("UPDATE observations SET created_at_epoch = '2026-03-04T12:00:00Z' WHERE title = 'odd 1'")
+        connection.execute(
+            "UPDATE observations SET created_at_epoch = 'soon', created_at = 'soon' WHERE title = 'odd 2'"
+        )
+        connection.execute("UPDATE observations SET id = -7, prompt_number = 'many' WHERE title = 'odd 3'")
+    connection.close()
+    with running_worker(tmp_path / "memory") as target:
+        for count in (4, 0):
+            done = command(target, "import", str(other / "claude-mem.db"), "--json")
+            assert added(done)["observations"] == count
+            mended = {one["row"]: (one["place"], one["problem"]) for one in json.loads(done.stdout)["mended"]}
+            assert list(mended) == ["observations[0].prompt_number", "observations[3].created_at_epoch"]
+            assert mended["observations[0].prompt_number"][0] == "id -7 of observations"
+            assert mended["observations[3].created_at_epoch"][1].endswith("not 'soon'; it became '0'")
+        found = target.quick.send(calls.search_rows(SearchQuery(text="odd"))).observations
+        assert {(row.title, row.created_at_epoch) for row in found} == {
+            ("odd 0", -86_400_000), ("odd 1", NOON), ("odd 2", 0), ("odd 3", NOON)
+        }  # fmt: skip
 
 
 def test_others_are_answered_while_a_large_import_runs(tmp_path: Path) -> None:

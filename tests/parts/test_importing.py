@@ -76,11 +76,34 @@ def test_a_bad_row_is_named_by_its_place_in_the_file(env: dict[str, str], worker
     done = run(env, "import", path)
     assert done.returncode == 2
     line = Path(path).read_text().splitlines().index('"title": "503",') + 1
-    named, way_out = done.stderr.splitlines()[-2:]
-    assert named.startswith("claude-mem: observations[503].created_at_epoch: must be milliseconds since 1970 (line ")
-    assert abs(int(named.partition("(line ")[2].split()[0]) - line) < 8
-    assert "--skip-bad" in way_out
-    assert "500 rows" in done.stdout
+    named = done.stdout.splitlines()[-1].strip()
+    assert named.startswith("observations[503].created_at_epoch (line ")
+    assert named.endswith("must be milliseconds since 1970")
+    assert abs(int(named.partition("(line ")[2].partition(")")[0]) - line) < 8
+    assert "599 rows" in done.stdout and "1 rows could not be brought in" in done.stderr.splitlines()[-1]
+
+
+def test_what_was_mended_is_named_by_its_place_in_the_file(
+    env: dict[str, str], worker: FakeWorker, tmp_path: Path
+) -> None:
+    def mending(request: Request) -> tuple[int, object]:
+        mended = [
+            {"row": f"observations[{at}].created_at_epoch", "problem": "must be a time", "given": "soon", "taken": "0"}
+            for at, row in enumerate(request.body["observations"])
+            if row["created_at_epoch"] == "soon"
+        ]
+        return 200, {"success": True, "stats": ZERO | {"observationsImported": 1}, "mended": mended}
+
+    worker.answers["/api/import"] = mending
+    rows = observations(600)
+    rows[503]["created_at_epoch"] = "soon"
+    done = run(env, "import", put(tmp_path, observations=rows), "--json")
+    facts = json.loads(done.stdout)
+    assert done.returncode == 0 and facts["left_out"] == []
+    (one,) = facts["mended"]
+    assert (one["row"], one["place"][:5]) == ("observations[503].created_at_epoch", "line ")
+    assert one["problem"] == "must be a time, not 'soon'; it became '0'"
+    assert all(request.params["mend"] == "true" for request in worker.seen if request.path == "/api/import")
 
 
 def test_bad_rows_can_be_left_out_and_are_listed(env: dict[str, str], worker: FakeWorker, tmp_path: Path) -> None:
@@ -120,7 +143,7 @@ def test_a_dry_run_says_so_to_the_worker(env: dict[str, str], worker: FakeWorker
     done = run(env, "import", put(tmp_path, observations=observations(2)), "--dry-run")
     assert done.returncode == 0 and "2 would be added" in done.stdout
     (request,) = [request for request in worker.seen if request.path == "/api/import"]
-    assert request.params == {"dryRun": "true"}
+    assert request.params == {"dryRun": "true", "mend": "true"}
 
 
 def test_the_memory_itself_is_not_imported(env: dict[str, str], worker: FakeWorker, tmp_path: Path) -> None:

@@ -19,9 +19,9 @@ from worker.contract.curation import Save
 from worker.contract.errors import Invalid
 from worker.contract.records import RecordKey, RecordKind
 from worker.contract.search import SearchQuery
-from worker.contract.transfer import ImportBatch, ImportStats
+from worker.contract.transfer import ImportBatch, ImportStats, Mended
 from worker.search.engine import Engine
-from worker.store import records, stats
+from worker.store import imports, records, stats
 from worker.store.manual import keep
 from worker.store.observations import content_hash
 from worker.store.tables import Store
@@ -90,6 +90,34 @@ async def test_bad_row_is_named_and_nothing_of_the_batch_is_kept(store: Store, b
     assert raised.value.field == field and field in raised.value.message
     held = await store.read(lambda connection: stats.database(connection, store.path))
     assert (held.sessions, held.observations, held.summaries, held.prompts) == (0, 0, 0, 0)
+
+
+async def test_what_is_mended_comes_once_and_is_told_each_time(store: Store) -> None:
+    batch = make_batch(
+        [observation_row("odd", created_at_epoch="soon", memory_session_id=""), observation_row(created_at_epoch=-5)],
+        summaries=[summary_row(created_at_epoch=None)],
+        prompts=[prompt_row(content_session_id="", created_at_epoch="2026-03-04T12:00:00Z")],
+    )
+    told: list[list[Mended]] = [[], []]
+    first, again = [
+        await store.write(lambda connection, mended=mended: imports.import_batch(connection, batch, mended=mended))  # type: ignore[misc]
+        for mended in told
+    ]
+    assert (first.observationsImported, first.summariesImported, first.promptsImported) == (2, 1, 1)
+    assert (again.observationsSkipped, again.summariesSkipped, again.promptsSkipped) == (2, 1, 1)
+    assert told[0] == told[1]
+    assert [one.row for one in told[0]] == [
+        "observations[0].memory_session_id", "observations[0].created_at_epoch", "summaries[0].created_at_epoch",
+        "prompts[0].content_session_id",
+    ]  # fmt: skip
+    assert sorted(row[0] for row in await rows(store, "SELECT created_at_epoch FROM observations")) == [-5, 0]
+
+
+async def test_the_place_of_a_prompt_is_that_in_what_was_sent(store: Store) -> None:
+    batch = make_batch([], prompts=[prompt_row(), prompt_row(None)])
+    with pytest.raises(Invalid) as raised:
+        await store.write(lambda connection: imports.import_batch(connection, batch, prompts_at=[3, 7]))
+    assert raised.value.field == "prompts[7].prompt_text"
 
 
 async def test_rows_of_unknown_sessions_get_one(store: Store) -> None:

@@ -13,19 +13,17 @@ _KEYS = frozenset(("content_session_id", "memory_session_id", "content_hash", "p
 """By these rows find each other."""
 
 
-def clean_batch(batch: ImportBatch) -> tuple[ImportBatch, int]:
-    """The rows as they may be kept, and how many prompts are left out, of which all was private."""
+def clean_batch(batch: ImportBatch) -> tuple[ImportBatch, list[int]]:
+    """The rows as they may be kept, and the places of the prompts among them: one that was all private is left out."""
     prompts = tuple(map(_clean, batch.prompts))
-    kept = tuple(
-        after for before, after in zip(batch.prompts, prompts, strict=True) if _says(after) or not _says(before)
-    )
+    kept = [at for at, before in enumerate(batch.prompts) if _says(prompts[at]) or not _says(before)]
     clean = ImportBatch(
         sessions=tuple(map(_clean, batch.sessions)),
         summaries=tuple(map(_clean, batch.summaries)),
         observations=tuple(map(_clean, batch.observations)),
-        prompts=kept,
+        prompts=tuple(prompts[at] for at in kept),
     )
-    return clean, len(prompts) - len(kept)
+    return clean, kept
 
 
 def _says(row: Row) -> bool:

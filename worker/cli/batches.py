@@ -53,6 +53,13 @@ def deliver(rows: Sequence[Row], send: Callable[[ImportBatch], ImportStats], ref
                 waiting += [part[middle:], part[:middle]]
 
 
+def place(field: str) -> tuple[str, int, str]:
+    """`observations[3].created_at_epoch` as what the worker means by it: the kind, which of the batch, and the key."""
+    found = _PLACE.fullmatch(field)
+    assert found is not None, "the worker names the rows of a batch so"
+    return found[1], int(found[2]), found[3]
+
+
 def _batch(rows: Sequence[Row]) -> ImportBatch:
     by_kind = {kind.plural: tuple(row.value for row in rows if row.kind is kind) for kind in RowKind}
     return ImportBatch(**by_kind)
@@ -60,10 +67,10 @@ def _batch(rows: Sequence[Row]) -> ImportBatch:
 
 def _blamed(error: MemError, rows: Sequence[Row]) -> tuple[int | None, str, str]:
     """(which row, its name in the file with the key at fault, the problem without the name)."""
-    place = _PLACE.fullmatch(error.field or "")
-    if place is not None:
-        of_kind = [at for at, row in enumerate(rows) if row.kind.plural == place[1]]
-        if int(place[2]) < len(of_kind):
-            at = of_kind[int(place[2])]
-            return at, rows[at].name + place[3], error.message.removeprefix(error.field or "").lstrip(" :")
+    found = _PLACE.fullmatch(error.field or "")
+    if found is not None:
+        of_kind = [at for at, row in enumerate(rows) if row.kind.plural == found[1]]
+        if int(found[2]) < len(of_kind):
+            at = of_kind[int(found[2])]
+            return at, rows[at].name + found[3], error.message.removeprefix(error.field or "").lstrip(" :")
     return (0, rows[0].name, error.message) if len(rows) == 1 else (None, "", error.message)

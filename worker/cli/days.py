@@ -53,11 +53,17 @@ class Days:
             yield key, day_text(*key, sorted(entries, key=lambda entry: entry.place))
 
     def write_folder(self, folder: Path) -> None:
-        """Write `<project>/<day>.md`, each file whole; files of other days stay. Errors: ``OSError``."""
+        """Write `<project>/<day>.md`, each file whole and for its owner alone; files of other days stay.
+
+        Errors: ``OSError``.
+        """
         names: dict[str, str] = {}
+        # By itself: of folders that are made on the way to another, the mode is whatever the umask leaves.
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, exist_ok=True)
         for (project, day), text in self.texts():
             place = folder / folder_name(project, names)
-            place.mkdir(mode=0o700, parents=True, exist_ok=True)
+            place.mkdir(mode=0o700, exist_ok=True)
             with written(str(place / f"{day}.md"), lasting=False) as file:
                 file.write(text.encode())
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from worker.cli import exits, transcripts
-from worker.cli.batches import batches, deliver
+from worker.cli.batches import batches, deliver, place
 from worker.cli.connection import chosen, client
 from worker.cli.importers import table
 from worker.cli.importers.source import LeftOut, Row, Source
@@ -19,15 +19,11 @@ from worker.cli.progress import Progress
 from worker.contract import calls
 from worker.contract.errors import Busy, Invalid, MemError, Unreachable
 from worker.contract.settings import Settings
-from worker.contract.transfer import ImportBatch, ImportStats, RowKind
+from worker.contract.transfer import ImportBatch, ImportResult, ImportStats, RowKind
 
 _PATIENCE_S = 300.0
 _TRIES = 5
 _SHOWN = 20
-
-
-class _Stopped(Exception):
-    """A row was refused and is not to be left out."""
 
 
 @dataclass(slots=True)
@@ -37,6 +33,7 @@ class _Tally:
     added: Counter[RowKind] = field(default_factory=Counter)
     known: Counter[RowKind] = field(default_factory=Counter)
     left_out: list[LeftOut] = field(default_factory=list)
+    mended: list[LeftOut] = field(default_factory=list)
 
     @property
     def rows(self) -> int:
@@ -57,15 +54,18 @@ def main(argv: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(
         prog="claude-mem import",
         description="Bring memories in from a claude-mem database or a JSON export. What is already there is passed "
-        "over, so it can be run again, also after it was interrupted. `claude-mem import transcripts` brings in past "
-        "sessions of Claude Code; a file of that name is ./transcripts.",
+        "over, so it can be run again, also after it was interrupted. A value that cannot be stored is replaced by the "
+        "nearest that can, a row of which nothing can be made is left out, and both are listed. `claude-mem import "
+        "transcripts` brings in past sessions of Claude Code; a file of that name is ./transcripts.",
         epilog=exits.TOLD,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
     parser.add_argument("file", type=Path, metavar="FILE", help="claude-mem.db, an export in JSON or JSON lines")
     parser.add_argument("--dry-run", action="store_true", help="only tell what would be new")
-    parser.add_argument("--skip-bad", action="store_true", help="leave out rows that cannot be stored, and list them")
+    parser.add_argument(
+        "--skip-bad", action="store_true", help="rows that have to be left out are no failure (exit code 2)"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument("--demo", action="store_true", help="into the demo memory")
     args = parser.parse_args(argv[1:])
@@ -74,15 +74,17 @@ def main(argv: Sequence[str]) -> int:
         where = chosen(demo=args.demo)
         _refuse_own(args.file, where)
         with table.opened(args.file) as source:
-            whole = _run(source, _Link(where, dry_run=args.dry_run), tally, skip_bad=args.skip_bad)
+            _run(source, _Link(where, dry_run=args.dry_run), tally)
     except MemError as error:
         if tally.rows:
             note(f"{tally.rows:,} rows were taken; run it again to go on")
         return failed(error)
     took = time.monotonic() - began
     say_json(_facts(args, source, tally, took)) if args.json else say(_told(args, source, tally, took))
-    if not whole:
-        _complain(args.file, tally)
+    if tally.left_out and not args.skip_bad:
+        note(
+            f"{len(tally.left_out):,} rows could not be brought in; mend them and run it again: the rest is passed over"
+        )
         return exits.USAGE
     return exits.FOUND if tally.rows or tally.left_out else exits.NOTHING
 
@@ -100,13 +102,13 @@ class _Link:
         self._where, self._dry_run = where, dry_run
         self._worker = client(where)
 
-    def send(self, batch: ImportBatch) -> ImportStats:
+    def send(self, batch: ImportBatch) -> ImportResult:
         """What came of a batch. Errors: as ``QuickClient.send``."""
-        call = calls.import_batch(batch, dry_run=self._dry_run)
+        call = calls.import_batch(batch, dry_run=self._dry_run, mend=True)
         patience_s = max(_PATIENCE_S, self._where.timeout_s)
         for left in reversed(range(_TRIES)):
             try:
-                return self._worker.send(call, timeout_s=patience_s).stats
+                return self._worker.send(call, timeout_s=patience_s)
             except Busy as error:
                 if not left:
                     raise
@@ -119,42 +121,38 @@ class _Link:
         raise AssertionError("the last try returns or raises")
 
 
-def _run(source: Source, link: _Link, tally: _Tally, *, skip_bad: bool) -> bool:
-    """Everything that can be stored, into the memory; False when it stopped at a row that cannot."""
-
-    def leave_out(bad: LeftOut) -> None:
-        tally.left_out.append(bad)
-        if not skip_bad:
-            raise _Stopped
+def _run(source: Source, link: _Link, tally: _Tally) -> None:
+    """Everything that can be stored, into the memory."""
 
     def readable() -> Iterator[Row]:
         for row in source.rows():
             if isinstance(row, Row):
                 yield row
             else:
-                leave_out(row)
+                tally.left_out.append(row)
+
+    def send(batch: ImportBatch) -> ImportStats:
+        answer = link.send(batch)
+        for mended in answer.mended:
+            kind, at, key = place(mended.row)
+            row = sent[id(getattr(batch, kind)[at])]
+            told = f"{mended.problem}, not {mended.given!r}; it became {mended.taken!r}"
+            tally.mended.append(LeftOut(row.name + key, source.place(row), told))
+        return answer.stats
 
     def refused(row: Row, name: str, problem: str) -> None:
-        leave_out(LeftOut(name, source.place(row), problem))
+        tally.left_out.append(LeftOut(name, source.place(row), problem))
 
+    sent: dict[int, Row] = {}
     progress = Progress("import", source.total)
     try:
         for batch in batches(readable()):
-            for stats in deliver(batch, link.send, refused):
+            sent = {id(row.value): row for row in batch}
+            for stats in deliver(batch, send, refused):
                 tally.count(stats)
             progress.at(batch[-1].done, tally.rows)
-    except _Stopped:
-        return False
     finally:
         progress.end()
-    return True
-
-
-def _complain(file: Path, tally: _Tally) -> None:
-    bad = tally.left_out[-1]
-    named = "" if bad.name == bad.place else f"{bad.name}: "
-    note(f"{named}{bad.problem} ({bad.place} of {file})")
-    note("stopped there; mend the row and run it again, or leave such rows out with --skip-bad")
 
 
 def _facts(args: argparse.Namespace, source: Source, tally: _Tally, took_s: float) -> dict[str, object]:
@@ -164,6 +162,7 @@ def _facts(args: argparse.Namespace, source: Source, tally: _Tally, took_s: floa
         "form": source.form,
         "dry_run": args.dry_run,
         **counted,
+        "mended": [_row(bad) for bad in tally.mended],
         "left_out": [_row(bad) for bad in tally.left_out],
         "took_s": round(took_s, 3),
         "rows_per_s": round(tally.rows / took_s) if took_s else 0,
@@ -180,9 +179,10 @@ def _told(args: argparse.Namespace, source: Source, tally: _Tally, took_s: float
     lines += [
         f"  {kind.plural:<13} {tally.added[kind]:>9,} {word}, {tally.known[kind]:>9,} already there" for kind in RowKind
     ]
-    if tally.left_out:
-        lines.append(f"  left out      {len(tally.left_out):>9,}")
-        lines += [f"    {bad.name} ({bad.place}): {bad.problem}" for bad in tally.left_out[:_SHOWN]]
-        if len(tally.left_out) > _SHOWN:
-            lines.append("    ... --json tells them all")
+    for word, rows in (("mended", tally.mended), ("left out", tally.left_out)):
+        if rows:
+            lines.append(f"  {word:<13} {len(rows):>9,}")
+            lines += [f"    {bad.name} ({bad.place}): {bad.problem}" for bad in rows[:_SHOWN]]
+            if len(rows) > _SHOWN:
+                lines.append("    ... --json tells them all")
     return "\n".join(lines)

@@ -444,9 +444,12 @@ def version() -> Call[Version]:
     return Call("GET", VERSION, Version)
 
 
-def import_batch(batch: ImportBatch, *, dry_run: bool = False) -> Call[ImportResult]:
-    """Rows from elsewhere, all of them or (on an error) none. dry_run: only tell what would be new."""
-    return Call("POST", IMPORT, ImportResult, _params(dryRun=dry_run), msgspec.json.encode(batch))
+def import_batch(batch: ImportBatch, *, dry_run: bool = False, mend: bool = False) -> Call[ImportResult]:
+    """Rows from elsewhere, all of them or (on an error) none.
+
+    dry_run: only tell what would be new. mend: replace values that cannot be stored, and tell which.
+    """
+    return Call("POST", IMPORT, ImportResult, _params(dryRun=dry_run, mend=mend), msgspec.json.encode(batch))
 
 
 def export(query: ExportQuery) -> Call[ExportPage]:

@@ -47,11 +47,24 @@ class ImportStats(msgspec.Struct, frozen=True, kw_only=True):
     promptsSkipped: int = 0
 
 
-class ImportResult(msgspec.Struct, frozen=True, kw_only=True):
-    """The whole batch is in, or (on an error answer) nothing of it."""
+class Mended(msgspec.Struct, frozen=True, kw_only=True):
+    """A value that could not be stored, and what was in its place.
+
+    row: `observations[3].created_at_epoch`. given, taken: as JSON or text, cut.
+    """
+
+    row: str
+    problem: str
+    given: str
+    taken: str
+
+
+class ImportResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The whole batch is in, or (on an error answer) nothing of it. mended: only where that was asked for."""
 
     success: bool
     stats: ImportStats
+    mended: tuple[Mended, ...] = ()
 
 
 class ExportQuery(msgspec.Struct, frozen=True, kw_only=True):

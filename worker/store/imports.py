@@ -1,11 +1,11 @@
 """Rows brought in from elsewhere: all of a batch or nothing, and nothing twice."""
 
 import sqlite3
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 from worker.contract.records import items
-from worker.contract.transfer import ImportBatch, ImportStats
+from worker.contract.transfer import ImportBatch, ImportStats, Mended
 from worker.store import incoming, sessions
 from worker.store.incoming import Reader, Row
 from worker.store.observations import content_hash
@@ -23,18 +23,27 @@ _AT_ONCE = 50
 _SAID = ("request", "investigated", "learned", "completed", "next_steps", "notes")
 
 
-def import_batch(connection: sqlite3.Connection, batch: ImportBatch) -> ImportStats:
+def import_batch(
+    connection: sqlite3.Connection,
+    batch: ImportBatch,
+    *,
+    mended: list[Mended] | None = None,
+    prompts_at: Sequence[int] | None = None,
+) -> ImportStats:
     """Write what is new. Errors: ``Invalid`` naming the row and key.
+
+    mended: takes what was replaced of values that cannot be stored; without it they are errors. prompts_at: the places
+    of the prompts where they came from, if some were taken out.
 
     Equal rows are told by: platform and content id (sessions); session, time and what they say (records), never by
     the hash, which the original's imports leave empty. A record whose session is not known gets one made for it,
     which its real session replaces when it comes later.
     """
     read = {
-        "sessions": _read(batch.sessions, "sessions", incoming.session),
-        "observations": _read(batch.observations, "observations", incoming.observation),
-        "summaries": _read(batch.summaries, "summaries", incoming.summary),
-        "prompts": _read(batch.prompts, "prompts", incoming.prompt),
+        "sessions": _read(batch.sessions, "sessions", incoming.session, mended),
+        "observations": _read(batch.observations, "observations", incoming.observation, mended),
+        "summaries": _read(batch.summaries, "summaries", incoming.summary, mended),
+        "prompts": _read(batch.prompts, "prompts", incoming.prompt, mended, prompts_at),
     }
     write = {"sessions": _session, "observations": _observation, "summaries": _summary, "prompts": _prompt}
     counted: dict[str, int] = {}
@@ -46,18 +55,31 @@ def import_batch(connection: sqlite3.Connection, batch: ImportBatch) -> ImportSt
     return ImportStats(**counted)
 
 
-def count_new(connection: sqlite3.Connection, batch: ImportBatch) -> ImportStats:
+def count_new(
+    connection: sqlite3.Connection,
+    batch: ImportBatch,
+    *,
+    mended: list[Mended] | None = None,
+    prompts_at: Sequence[int] | None = None,
+) -> ImportStats:
     """What ``import_batch`` would do, nothing of it kept. Errors: as there."""
     connection.execute("SAVEPOINT dry_run")
     try:
-        return import_batch(connection, batch)
+        return import_batch(connection, batch, mended=mended, prompts_at=prompts_at)
     finally:
         connection.execute("ROLLBACK TO dry_run")
         connection.execute("RELEASE dry_run")
 
 
-def _read(rows: Iterable[Mapping[str, Any]], name: str, reader: Reader) -> list[Row]:
-    return [reader(row, f"{name}[{at}]") for at, row in enumerate(rows)]
+def _read(
+    rows: Sequence[Mapping[str, Any]],
+    name: str,
+    reader: Reader,
+    mended: list[Mended] | None,
+    places: Sequence[int] | None = None,
+) -> list[Row]:
+    numbered = zip(range(len(rows)) if places is None else places, rows, strict=True)
+    return [reader(row, f"{name}[{at}]", mended) for at, row in numbered]
 
 
 class _Held:

@@ -12,9 +12,9 @@ def test_lists_in_json_text_stay_lists() -> None:
         "metadata": '{"password": "hunter2"}', "memory_session_id": "<private>m", "created_at_epoch": 5, "title": None,
         "text": '["broken',
     }  # fmt: skip
-    batch, left_out = clean_batch(ImportBatch(observations=(row,)))
+    batch, _ = clean_batch(ImportBatch(observations=(row,)))
     (kept,) = batch.observations
-    assert left_out == 0 and json.loads(kept["facts"]) == ["a", "b"]
+    assert json.loads(kept["facts"]) == ["a", "b"]
     assert kept == row | {"facts": '["a","b"]', "narrative": "[see ]", "metadata": '{"password":"****"}'}
 
 
@@ -22,6 +22,6 @@ def test_prompts_of_which_all_was_private_are_left_out_and_empty_ones_are_not() 
     rows = tuple(
         {"prompt_text": text, "prompt_number": 1} for text in ("<private>x</private>", "a <private>x", "", None)
     )
-    batch, left_out = clean_batch(ImportBatch(prompts=rows))
+    batch, places = clean_batch(ImportBatch(prompts=rows))
     assert [row["prompt_text"] for row in batch.prompts] == ["a", "", None]
-    assert left_out == 1
+    assert places == [1, 2, 3]

@@ -13,7 +13,7 @@ from worker.api.services import Services
 from worker.capture.rows import clean_batch
 from worker.contract import calls
 from worker.contract.errors import Invalid
-from worker.contract.transfer import ExportPage, ExportQuery, ImportBatch, ImportResult, RowKind
+from worker.contract.transfer import ExportPage, ExportQuery, ImportBatch, ImportResult, Mended, RowKind
 from worker.store import exports, imports
 
 _LAST = 2**62
@@ -23,18 +23,22 @@ _AFTER = Number(("after",), "rows after this id", default=0, high=_LAST)
 _UPTO = Number(("upto",), "rows up to and with this id", default=_LAST, high=_LAST)
 _ROWS = Number(("limit",), "rows at most; fewer come where they are long", default=500, low=1, high=1000)
 _DRY_RUN = Flag(("dryRun",), "only tell what would be new")
+_MEND = Flag(("mend",), "values that cannot be stored are replaced and told, where they would be an error")
 
 
 def routes(services: Services) -> list[Endpoint]:
     """The routes of this topic."""
 
     async def import_batch(request: Request) -> Response:
-        work = imports.count_new if _DRY_RUN.of(Query(request)) else imports.import_batch
+        query = Query(request)
+        work = imports.count_new if _DRY_RUN.of(query) else imports.import_batch
+        mended: list[Mended] | None = [] if _MEND.of(query) else None
         given = await body(request, ImportBatch)
-        batch, private = await asyncio.to_thread(clean_batch, given)
-        stats = await services.store.write(lambda connection: work(connection, batch))
+        batch, kept = await asyncio.to_thread(clean_batch, given)
+        stats = await services.store.write(lambda connection: work(connection, batch, mended=mended, prompts_at=kept))
+        private = len(given.prompts) - len(kept)
         stats = structs.replace(stats, promptsSkipped=stats.promptsSkipped + private)
-        return respond(ImportResult(success=True, stats=stats))
+        return respond(ImportResult(success=True, stats=stats, mended=tuple(mended or ())))
 
     async def export(request: Request) -> Response:
         query = Query(request)
@@ -58,7 +62,7 @@ def routes(services: Services) -> list[Endpoint]:
             run=import_batch,
             summary="Bring rows in: all of them or, on an error, none; those that are there already are passed over.",
             answers=(ImportResult,),
-            params=(_DRY_RUN,),
+            params=(_DRY_RUN, _MEND),
             body=ImportBatch,
             writes=True,
         ),

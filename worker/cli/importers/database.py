@@ -40,6 +40,7 @@ class Database:
             self._selects = {kind: _select(kind, columns) for kind in RowKind if columns[kind]}
             # What is written from now on may belong to a session that was not there when sessions were read.
             self._last = {kind: self._one(f"SELECT max(id) FROM {_TABLES[kind]}") for kind in self._selects}
+            self._before = {kind: self._one(f"SELECT min(id) - 1 FROM {_TABLES[kind]}") for kind in self._selects}
             self.total = sum(self._one(f"SELECT count(*) FROM {_TABLES[kind]}") for kind in self._selects)
 
     def close(self) -> None:
@@ -54,7 +55,7 @@ class Database:
         """Kind by kind, sessions first, each in the order of ids."""
         done = 0
         for kind, select in self._selects.items():
-            at, after = 0, 0
+            at, after = 0, self._before[kind]
             while page := self._page(select, after, self._last[kind]):
                 for after, value, size in page:
                     done += 1
