@@ -27,8 +27,9 @@ def _asked(stage: Stage, path: str) -> list[dict[str, str]]:
 
 
 async def _open(stage: Stage, key: str) -> None:
+    before = stage.app.screen
     await stage.press(key)
-    await stage.until(lambda: isinstance(stage.app.screen, SurveyScreen))
+    await stage.until(lambda: isinstance(stage.app.screen, SurveyScreen) and stage.app.screen is not before)
     await stage.settled()
 
 
@@ -94,7 +95,7 @@ async def test_from_one_of_these_screens_to_another_and_back_by_one_key() -> Non
         ):
             await _open(stage, key)
             await stage.until(lambda title=title: title in stage.screen[0])  # type: ignore[misc]
-            assert len(stage.app.screen_stack) == 3  # Textual's own, the workspace, this one
+            assert len([screen for screen in stage.app.screen_stack if isinstance(screen, SurveyScreen)]) == 1
         await stage.press("q")
         await stage.until(lambda: isinstance(stage.app.screen, Workspace))
         state = stage.state
@@ -157,6 +158,36 @@ async def test_another_project_is_chosen_by_name_while_a_screen_is_open() -> Non
             wanted = "mizu-docs" if key == "p" else "infra"
             assert isinstance(stage.app.screen, SurveyScreen)
             assert _asked(stage, path)[-1]["project"] == wanted == stage.state.ask.project
+
+
+@pytest.mark.parametrize("key", ["q", "escape", "backspace"])
+async def test_out_of_the_costs_is_a_step_at_a_time(key: str) -> None:
+    async with Stage(size=(80, 24)) as stage:
+        await _open(stage, "dollar_sign")
+        assert "q close" in stage.screen[-1]
+        await stage.press("right_square_bracket")
+        await stage.settled()
+        await stage.press("j", "enter")
+        await stage.settled()
+        await stage.press("enter")
+        await stage.settled()
+        assert stage.state.costs.part.session is not None and "q back" in stage.screen[-1]
+        await stage.press(key)
+        await stage.settled()
+        assert stage.state.costs.part == Part("web")
+        await stage.press(key)
+        await stage.settled()
+        assert stage.state.costs.part == Part() and "q close" in stage.screen[-1]
+        await stage.press(key)
+        await stage.until(lambda: isinstance(stage.app.screen, Workspace))
+
+
+async def test_costs_opened_on_a_project_are_closed_from_there() -> None:
+    async with Stage(size=(80, 24), project="farm-api") as stage:
+        await _open(stage, "dollar_sign")
+        assert stage.state.costs.part == Part("farm-api") and "q close" in stage.screen[-1]
+        await stage.press("q")
+        await stage.until(lambda: isinstance(stage.app.screen, Workspace))
 
 
 async def test_the_scope_of_the_costs_is_that_of_the_workspace() -> None:

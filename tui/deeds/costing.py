@@ -20,7 +20,7 @@ class Costing:
         """Action → what it does."""
         return {
             "zoom_in": self.zoom_in, "zoom_out": self.zoom_out, "less_time": self.less_time,
-            "more_time": self.more_time,
+            "more_time": self.more_time, "close": self.close,
         }  # fmt: skip
 
     def zoom_in(self) -> None:
@@ -42,9 +42,16 @@ class Costing:
         """To the part around this one."""
         part = self._desk.state.costs.part
         if part == Part():
-            self._desk.say("this is all of it; {close} goes back to the list")
+            self._desk.say("this is all of it; {close} closes it")
         else:
             self._desk.tell(Zoomed(part.out))
+
+    def close(self) -> None:
+        """One step out; the screen is closed where it was opened."""
+        if self._desk.state.costs.deep:
+            self.zoom_out()
+        else:
+            self._surveying.close()
 
     def less_time(self) -> None:
         """A shorter window."""

@@ -36,7 +36,7 @@ class Surveying:
         return {
             "costs": self.costs, "sessions": self.sessions, "next_start": self.next_start, "health": self.health,
             "corpora": self.corpora,
-            "again": self.again, "plan_again": self.again, "close": self.close,
+            "again": self.again, "plan_again": self.again,
         }  # fmt: skip
 
     def costs(self) -> None:

@@ -15,7 +15,7 @@ def wanted(place: str, state: ViewState) -> Keys:
     if place == ASK_BOX:
         building = state.corpora.writing is Deed.BUILD
         return [("send_line", "build it" if building else "ask"), ("drop_line", "leave it")]
-    out = ("to_corpora", "corpora") if place == CORPUS else ("close" if place == COSTS else "back", "close")
+    out = ("to_corpora", "corpora") if place == CORPUS else _way_out(place, state)
     again = "plan_again" if place == NEXT_START else "again"
     if state.link in (Link.FAILED, Link.LOST):
         return [(again, "try again"), ("guide", "keys"), out]
@@ -30,8 +30,14 @@ def wanted(place: str, state: ViewState) -> Keys:
     return [*of, ("guide", "keys"), out]
 
 
+def _way_out(place: str, state: ViewState) -> tuple[str, str]:
+    if place == COSTS:
+        return "close", "back" if state.costs.deep else "close"
+    return "back", "close"
+
+
 def _costs(state: ViewState) -> Keys:
-    zoom = [("zoom_out", "out")] if state.costs.part != Part() else []
+    zoom = [("zoom_out", "out")] if state.costs.part != Part() and not state.costs.deep else []
     time = [("more_time", "longer")] if state.costs.window is not WINDOWS[-1] else []
     less = [("less_time", "shorter")] if state.costs.window is not WINDOWS[0] else []
     held = state.costs.fits and state.costs.answer is not None and state.costs.answer.total.records > 0

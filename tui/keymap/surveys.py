@@ -14,7 +14,7 @@ ACTIONS = (
     Action("again", ("r",), _ANEW, "ask again", "in costs, sessions, health, corpora: read all anew"),
     Action("plan_again", ("R",), (NEXT_START,), "ask again", "in the next start: read it anew"),
     Action("zoom_in", ("enter", "o", "l", "right"), (COSTS,), "zoom in", "in the costs: into this, or its records"),
-    Action("zoom_out", ("u", "backspace", "h", "left"), (COSTS,), "zoom out", "in the costs: out again"),
+    Action("zoom_out", ("u", "h", "left"), (COSTS,), "zoom out", "in the costs: out again"),
     Action("less_time", ("left_square_bracket",), (COSTS,), "less time", "in the costs: the last 30 days, then 7"),
     Action("more_time", ("right_square_bracket",), (COSTS,), "more time", "in the costs: 30 days, then all"),
     Action("group", ("tab",), (COSTS,), "next group", "in the costs: to the projects, the sessions, the types"),
@@ -28,5 +28,5 @@ ACTIONS = (
     Action("copy_start", ("y",), (NEXT_START,), "copy", "in the next start: copy the text"),
     Action("index_rest", ("z",), (HEALTH,), "pause index", "in the health: let the index by meaning rest, or go on"),
     Action("index_mend", ("m",), (HEALTH,), "mend index", "in the health: compare the index by meaning, and mend it"),
-    Action("close", ("q", "escape"), (COSTS,), "close", "from the costs, back to the list"),
+    Action("close", ("q", "escape", "backspace"), (COSTS,), "back", "in the costs: one step out, then close them"),
 )  # fmt: skip

@@ -33,12 +33,16 @@ class Part(Struct, frozen=True):
 
 
 class Costing(Struct, frozen=True):
-    """seq: number of the last question. answer: to ``answered``, which may be an older question's."""
+    """seq: number of the last question. answer: to ``answered``, which may be an older question's.
+
+    began: the part that was looked at first.
+    """
 
     open: bool = False
     seq: int = 0
     window: Window = Window.WEEK
     part: Part = Part()
+    began: Part = Part()
     waiting: bool = False
     answer: Costs | None = None
     answered: tuple[Window, Part] | None = None
@@ -48,6 +52,11 @@ class Costing(Struct, frozen=True):
     def fits(self) -> bool:
         """Whether the answer is to what is asked now."""
         return self.answered == (self.window, self.part)
+
+    @property
+    def deep(self) -> bool:
+        """Whether a person went into what is shown, and so can step out of it again."""
+        return self.part not in (self.began, Part())
 
 
 class Begun(Struct, frozen=True):
@@ -99,7 +108,7 @@ def after(costing: Costing, fact: CostFact) -> Costing:
     match fact:
         case Begun(project, session):
             part = Part(project, SessionCost(session=session, spent=Spent()) if session else None)
-            return _asked(replace(costing, open=True, part=part))
+            return _asked(replace(costing, open=True, part=part, began=part))
         case Ended():
             return replace(costing, open=False, waiting=False)
         case Windowed(by):
