@@ -10,6 +10,7 @@ from typing import Self, TypeVar
 
 from textual.pilot import Pilot
 
+from tests.processes import PATIENCE_S
 from tests.tui.memory import NOW_MS, Memory, encoded, farm
 from tui.app import MemoryApp
 from tui.cells.glyphs import UNICODE, Glyphs
@@ -17,7 +18,7 @@ from tui.cells.look import Look
 from tui.gateway.front import Gateway
 from tui.gateway.line import Client
 from tui.keymap.chosen import Chosen
-from tui.state.model import ViewState
+from tui.state.model import Link, ViewState
 from worker.contract import calls
 from worker.contract.calls import Call
 from worker.contract.errors import MemError, Unreachable
@@ -129,6 +130,7 @@ class Stage:
         self._running = self.app.run_test(size=self._size)
         self.pilot: Pilot[None] = await self._running.__aenter__()
         if self._started:
+            await self.until(lambda: self.state.link is not Link.STARTING, within_s=20)
             await self.settled()
         return self
 
@@ -149,7 +151,7 @@ class Stage:
         """Keys, one after the other."""
         await self.pilot.press(*keys)
 
-    async def until(self, condition: Callable[[], bool], *, within_s: float = 5.0) -> None:
+    async def until(self, condition: Callable[[], bool], *, within_s: float = PATIENCE_S) -> None:
         """Wait for a condition."""
         async with asyncio.timeout(within_s):
             while not condition():  # noqa: ASYNC110 - a condition on the screen has no event
@@ -160,7 +162,7 @@ class Stage:
         """Wait until nothing is being asked, the preview included."""
         await self.pilot.pause()
         while self.state.waiting or self._busy():
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(PATIENCE_S):
                 while self.state.waiting or self._busy():  # noqa: ASYNC110 - as above
                     await asyncio.sleep(0.005)
             await self.pilot.pause()
@@ -168,10 +170,10 @@ class Stage:
     async def still(self) -> None:
         """Wait until the screen no longer changes: a line that comes or goes moves those below it in a second step."""
         await self.settled()
-        before = ""
-        while before != self.text:
-            before = self.text
-            await self.pilot.pause(0.02)
+        same, before = 0, ""
+        while same < 3:
+            same, before = (same + 1, before) if before == self.text else (0, self.text)
+            await self.pilot.pause(0.01)
 
     def _busy(self) -> bool:
         return any(worker.group not in ("link",) and not worker.is_finished for worker in self.app.workers)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.processes import PATIENCE_S, wait_for
 from tests.tui.fake_worker import FakeWorker
 from tests.tui.memory import Memory, many
 from tests.tui.terminal import ROOT
@@ -43,7 +44,9 @@ def tmux(environ: dict[str, str]) -> Iterator[str]:
 
 
 def _tmux(socket: str, *command: str) -> str:
-    done = subprocess.run(["tmux", "-S", socket, *command], capture_output=True, text=True, check=True, timeout=10)
+    done = subprocess.run(
+        ["tmux", "-S", socket, *command], capture_output=True, text=True, check=True, timeout=PATIENCE_S
+    )
     return done.stdout
 
 
@@ -106,7 +109,7 @@ async def test_a_tool_that_fails_or_hangs_is_passed_over(
     _program(tools, "wl-copy", script)
     _program(tools, "xclip", 'cat > "$HOME/pasted"')
     both = environ | _only(tools) | {"WAYLAND_DISPLAY": "wayland-0", "DISPLAY": ":0"}
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE_S / 2):
         copied = await Clipboard(both, lambda sequence: None, which=_in(tools)).copy("text")
     assert copied.said.startswith("with xclip")
     assert (tmp_path / "pasted").read_text() == "text"
@@ -151,10 +154,10 @@ def test_gnu_screen_gets_pieces_it_does_not_drop() -> None:
 def test_y_in_a_terminal_sends_the_ids() -> None:
     with running(rows=50) as terminal:
         terminal.send("y")
-        written = b""
-        while b"\x07" not in written:
-            written += terminal.read(quiet_s=0.05)
-        encoded = written.split(b"\x1b]52;c;", 1)[1].split(b"\x07", 1)[0]
+        written = terminal.until_written(b"\x1b]52;c;")
+        while b"\x07" not in (encoded := written.partition(b"\x1b]52;c;")[2]):
+            written += terminal.until_written(b"\x07")
+        encoded = encoded.partition(b"\x07")[0]
         assert base64.b64decode(encoded) == b"50"
         terminal.until(lambda text: "1 id copied by the terminal (OSC 52)" in text)
 
@@ -183,12 +186,7 @@ def test_in_a_real_tmux_marks_are_copied_into_its_buffer(environ: dict[str, str]
 
 
 def _until(tmux: str, text: str) -> None:
-    for _ in range(400):
-        shown = _tmux(tmux, "capture-pane", "-p")
-        if text in shown:
-            return
-        subprocess.run(["sleep", "0.05"], check=True)
-    raise AssertionError(f"never came: {text}\n{shown}")
+    wait_for(lambda: text in _tmux(tmux, "capture-pane", "-p"))
 
 
 async def test_a_command_of_ones_own_gets_the_text_and_nobody_else_does(

@@ -36,15 +36,15 @@ async def test_built_from_the_search_primed_asked_and_swept(worker: WorkerProces
         await stage.until(lambda: stage.state.rows.total == 2)
         await stage.opened("A", "No corpus yet")
         await stage.press("b", *"zoo", "enter")
-        await stage.until(lambda: "zoo is built: 2 records" in stage.screen[-1], within_s=10)
+        await stage.until(lambda: "zoo is built: 2 records" in stage.screen[-1])
         await stage.press("a", *"why?", "enter")
-        await stage.until(lambda: "P  has a model read it" in stage.text, within_s=10)
+        await stage.until(lambda: "P  has a model read it" in stage.text)
         await stage.press("P")
-        await stage.until(lambda: "zoo is primed" in stage.screen[-1], within_s=10)
+        await stage.until(lambda: "zoo is primed" in stage.screen[-1])
         assert worker.quick.send(calls.corpus("zoo")).session_id is not None
         claude.mood(answers="Because of flies, as #1 says.")
         await stage.press("a", *"why stripes?", "enter")
-        await stage.until(lambda: "answered by haiku" in stage.text, within_s=10)
+        await stage.until(lambda: "answered by haiku" in stage.text)
         await stage.settled()
         assert "Because of flies" in stage.text
         await stage.press("tab", "enter")
@@ -52,7 +52,7 @@ async def test_built_from_the_search_primed_asked_and_swept(worker: WorkerProces
         file = worker.data_dir / "corpora" / "zoo.corpus.json"
         assert "Stripes hide" in file.read_text()
         worker.quick.send(calls.delete(RecordKey(RecordKind.OBSERVATION, 1)))
-        await stage.until(lambda: "Stripes hide" not in file.read_text(), within_s=10)
+        await stage.until(lambda: "Stripes hide" not in file.read_text())
         await stage.press("q", "q")
         await stage.press("r")
         await stage.until(lambda: "1 of its records was deleted" in stage.text.replace("\n", " "))

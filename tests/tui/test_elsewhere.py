@@ -149,7 +149,7 @@ def test_by_url_on_a_real_terminal(tmp_path: Path, flag: str) -> None:
         with Terminal(argv, environ, size=(100, 30)) as terminal:
             terminal.until(lambda text: "Far away finding" in text and "READ-ONLY" in text and "live" in text)
             terminal.send("q")
-            assert terminal.process.wait(10) == 0
+            assert terminal.left() == 0
         assert [file.name for file in near.iterdir()] in ([], [f"tui-127.0.0.1-{worker.port}.json"])
 
 
@@ -159,13 +159,12 @@ def test_a_wrong_token_is_a_sentence(tmp_path: Path) -> None:
         with Terminal(argv, _environ(str(tmp_path), 41398), size=(120, 36)) as terminal:
             terminal.until(lambda text: "does not take this token" in text and "Trying again by itself" in text)
             terminal.send("q")
-            assert terminal.process.wait(10) == 0
+            assert terminal.left() == 0
 
 
 def test_a_url_that_is_none_is_a_line(tmp_path: Path) -> None:
     with Terminal(["-m", "tui", "--url", "https://box:1"], _environ(str(tmp_path), 41398)) as terminal:
-        assert terminal.process.wait(10) == 2
-        terminal.read(quiet_s=0.2)
+        assert terminal.left() == 2
         assert "SSH tunnel" in terminal.text
 
 
@@ -187,7 +186,7 @@ def test_somebody_else_on_the_port_and_a_memory_in_the_file(tmp_path: Path) -> N
             terminal.send("q")
             terminal.until(lambda text: "q quit" in text)
             terminal.send("q")
-            assert terminal.process.wait(10) == 0
+            assert terminal.left() == 0
         other.shutdown()
 
 

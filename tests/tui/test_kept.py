@@ -5,12 +5,12 @@ import os
 import signal
 import stat
 import tempfile
-import time
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from tests.processes import wait_for
 from tests.tui.fake_worker import FakeWorker
 from tests.tui.memory import Memory, many, observation
 from tests.tui.stage import SETTINGS, Stage
@@ -105,22 +105,19 @@ def test_a_line_that_drops_takes_nothing_with_it(number: signal.Signals) -> None
             if number == signal.SIGKILL:  # then only what was written while it ran is there
                 _until_marked(Path(home) / "tui.json")
             os.kill(terminal.process.pid, number)
-            terminal.process.wait(10)
+            terminal.left()
         with Terminal(["-m", "tui"], environ) as terminal:
-            terminal.until(lambda text: "❯ cache" in text and "hits · words" in text and "basket 1" in text)
-            assert "▌*" in terminal.text
+            known = ("❯ cache", "hits · words", "basket 1", "▌*")
+            terminal.until(lambda text: all(one in text for one in known))
             terminal.send("q")
-            assert terminal.process.wait(10) == 0
+            assert terminal.left() == 0
         with Terminal(["-m", "tui", "--no-restore"], environ) as terminal:
             terminal.until(lambda text: "500 records" in text and "Search memory" in text)
             assert "basket" not in terminal.text.splitlines()[0]
 
 
 def _until_marked(file: Path) -> None:
-    end = time.monotonic() + 10
-    while not file.exists() or '"basket": []' in file.read_text():
-        assert time.monotonic() < end, "never written"
-        time.sleep(0.02)
+    wait_for(lambda: file.exists() and '"basket": []' not in file.read_text())
 
 
 async def test_the_usual_budget_is_that_of_the_settings_until_the_keys_set_another(tmp_path: Path) -> None:

@@ -127,7 +127,7 @@ def test_a_file_beside_the_memory_is_read_and_never_in_the_way(tmp_path: Path, t
         else:
             terminal.until(lambda screen: "keymap.toml: it " in screen)
         terminal.send("q")
-        assert terminal.process.wait(10) == 0
+        assert terminal.left() == 0
 
 
 async def test_what_is_said_names_the_keys_in_force() -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.parts.test_cli import SCRIPT
+from tests.processes import PATIENCE_S
 from tests.tui.fake_worker import FakeWorker
 from tests.tui.memory import Memory, many
 from tests.tui.terminal import Terminal
@@ -37,13 +38,13 @@ def picking(*words: str, size: tuple[int, int] = (80, 24), term: str = "xterm-25
 def test_typed_marked_and_chosen(size: tuple[int, int]) -> None:
     with picking(size=size) as terminal:
         assert "before" in terminal.text  # under the prompt, not in place of it
-        assert max(len(line) for line in terminal.text.splitlines()) > size[0] - 12  # as wide as the terminal is
+        terminal.until(lambda text: max(map(len, text.splitlines())) > size[0] - 12)  # as wide as the terminal is
         terminal.send("number 29")
         terminal.until(lambda text: "hits" in text)
         terminal.send("\x1b[B\t\t")
         terminal.until(lambda text: "choose 2 marked" in text)
         terminal.send("\r")
-        terminal.until(lambda text: "picked" in text)
+        terminal.until(lambda text: "' code " in text)
         said = terminal.text.split("picked ")[1].rstrip()
         assert said.endswith("' code 0")
         chosen = said.removesuffix("' code 0").removeprefix("'").replace("\n", "").split("\\n")
@@ -80,7 +81,7 @@ def test_other_terminals(term: str) -> None:
 def test_without_a_terminal_it_is_a_line(tmp_path: Path) -> None:
     done = subprocess.run(
         [SCRIPT, "pick"], env=_environ(str(tmp_path), 41397), stdin=subprocess.DEVNULL, capture_output=True, text=True,
-        start_new_session=True, timeout=20,
+        start_new_session=True, timeout=PATIENCE_S,
     )  # fmt: skip
     assert (done.returncode, done.stdout) == (2, "")
     (line,) = done.stderr.splitlines()

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.processes import free_port
+from tests.processes import PATIENCE_S, free_port
 from tests.tui.fake_worker import FakeWorker
 from tests.tui.memory import NOW_MS, Memory, farm, many, observation
 from tests.tui.surveys import plan
@@ -32,7 +32,7 @@ def _said(home: Path, memory: Memory, *typed: str, flags: tuple[str, ...] = ()) 
         done = subprocess.run(
             [sys.executable, "-m", "tui", "--plain", *flags], cwd=ROOT,
             env=_environ(str(home), worker.port) | {"TERM": "dumb"},
-            input="".join(line + "\n" for line in typed), capture_output=True, encoding="utf-8", timeout=30,
+            input="".join(line + "\n" for line in typed), capture_output=True, encoding="utf-8", timeout=PATIENCE_S,
         )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
     assert "\x1b" not in done.stdout
@@ -113,7 +113,7 @@ def test_the_past_is_said_to_be_past(tmp_path: Path) -> None:
 def test_nobody_to_ask(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "tui", "--plain", "--url", f"127.0.0.1:{free_port()}"], cwd=ROOT,
-        env=_environ(str(tmp_path), free_port()), input="a\n", capture_output=True, text=True, timeout=30,
+        env=_environ(str(tmp_path), free_port()), input="a\n", capture_output=True, text=True, timeout=PATIENCE_S,
     )  # fmt: skip
     assert done.returncode == 1
     assert done.stdout.startswith("The worker does not answer: nobody answers at http://127.0.0.1:")
@@ -123,25 +123,26 @@ def test_nobody_to_ask(tmp_path: Path) -> None:
 def _dumb(home: Path) -> Iterator[Terminal]:
     with FakeWorker(Memory(many(30), data_dir=str(home))) as worker:
         environ = _environ(str(home), worker.port) | {"TERM": "dumb"}
-        with Terminal(["-m", "tui", "--plain"], environ, size=(100, 40)) as terminal:
+        with Terminal(["-m", "tui", "--plain"], environ, size=(100, 40), beside=worker) as terminal:
             terminal.until(lambda text: text.rstrip().endswith("\n>"))
             yield terminal
 
 
 def test_on_a_dumb_terminal_nothing_steers_it(tmp_path: Path) -> None:
     with _dumb(tmp_path) as terminal:
-        assert terminal.read(quiet_s=1.0) == b""
+        terminal.settled()
+        assert terminal.during(1.0) == b""
         terminal.send("number 30\n")
-        written = terminal.read(quiet_s=0.5)
-        assert b"1. bugfix 30" in written and b"\x1b" not in written
+        terminal.until(lambda text: "1. bugfix 30" in text and text.rstrip().endswith("\n>"))
+        assert b"\x1b" not in terminal.written
         terminal.send("q\n")
-        assert terminal.process.wait(10) == 0
+        assert terminal.left() == 0
 
 
 def test_an_interrupt_ends_it(tmp_path: Path) -> None:
     with _dumb(tmp_path) as terminal:
         terminal.process.send_signal(signal.SIGINT)
-        assert terminal.process.wait(10) == 130
+        assert terminal.left() == 130
 
 
 @pytest.mark.parametrize(

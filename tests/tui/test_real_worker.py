@@ -5,7 +5,7 @@ import os
 import signal
 from pathlib import Path
 
-from tests.processes import free_port
+from tests.processes import PATIENCE_S, free_port
 from tests.tui.terminal import Terminal
 from worker.contract import calls
 from worker.contract.errors import MemError
@@ -24,7 +24,7 @@ def _environ(home: Path, port: int) -> dict[str, str]:
 
 def _stop(port: int) -> None:
     with contextlib.suppress(MemError):
-        QuickClient("127.0.0.1", port, timeout_s=5).send(calls.shutdown())
+        QuickClient("127.0.0.1", port, timeout_s=PATIENCE_S).send(calls.shutdown())
 
 
 def test_from_nothing_to_a_demo_to_a_dead_worker_and_back(tmp_path: Path) -> None:
@@ -38,7 +38,7 @@ def test_from_nothing_to_a_demo_to_a_dead_worker_and_back(tmp_path: Path) -> Non
         terminal.send("M")
         terminal.until(lambda text: "DEMO" in text and "newest first" in text and " ~" in text)
 
-        quick = QuickClient("127.0.0.1", demo.port, timeout_s=5)
+        quick = QuickClient("127.0.0.1", demo.port, timeout_s=PATIENCE_S)
         page = quick.send(calls.search(SearchQuery(kinds=(RecordKind.OBSERVATION,), limit=1)))
         word = max(page.hits[0].title.split(), key=len)
         terminal.send("/" + word)
@@ -70,4 +70,4 @@ def test_from_nothing_to_a_demo_to_a_dead_worker_and_back(tmp_path: Path) -> Non
         terminal.until(lambda text: "● live" in text and "Connection lost" not in text)
         assert f"❯ {word}" in terminal.text
         terminal.send("q")
-        assert terminal.process.wait(10) == 0
+        assert terminal.left() == 0

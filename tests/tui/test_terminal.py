@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.processes import PATIENCE_S
 from tests.tui.fake_worker import FakeWorker
 from tests.tui.memory import Memory, many
 from tests.tui.terminal import ROOT, Terminal
@@ -22,6 +23,10 @@ TERMS = [
     {"TERM": "xterm-256color", "COLORTERM": "truecolor", "NO_COLOR": "1"},
 ]
 IDLE_S = 3.0
+RECORD = "/api/observation/"
+"""Where the preview is asked for: held, a step costs what it costs by itself."""
+_AHEAD = "jjj"
+"""Steps whose previews have been read ahead, and come all the same."""
 
 
 def _environ(home: str, port: int, **more: str) -> dict[str, str]:
@@ -38,10 +43,10 @@ def running(
     """The app before a worker with so many rows, its first preview shown."""
     with tempfile.TemporaryDirectory() as home, FakeWorker(Memory(many(rows), data_dir=home)) as worker:
         argv = ["-m", "tui", *flags]
-        with Terminal(argv, _environ(home, worker.port, **(term or {})), size=size) as terminal:
+        with Terminal(argv, _environ(home, worker.port, **(term or {})), size=size, beside=worker) as terminal:
             terminal.until(lambda text: f"About this: Finding number {rows}" in text or size[0] < 64)
             terminal.until(lambda text: f"Finding number {rows}" in text)
-            terminal.read(quiet_s=0.3)
+            terminal.settled()
             yield terminal
 
 
@@ -54,24 +59,22 @@ def test_readable_silent_and_thrifty(term: dict[str, str]) -> None:
         assert "10,000 records" in text
         assert "▌ 10000" in text
         _is_legible(terminal)
-        assert terminal.read(quiet_s=IDLE_S) == b""
+        assert terminal.during(IDLE_S) == b""
 
-        steps = []
-        for _ in range(8):
-            terminal.send("j")
-            steps.append(len(terminal.read(quiet_s=0.04)))
-        # The preview may have caught up with one of the steps; that is not the step's own.
-        assert sorted(steps)[4] <= 600, steps
+        with terminal.held(RECORD):
+            assert terminal.cost(_AHEAD) > 0
+            assert terminal.cost("jjjjj") <= 600
         terminal.until(lambda text: "About this: Finding number 9992" in text)
-        terminal.read(quiet_s=0.2)
+        terminal.settled()
 
-        terminal.send("\x1b[6~")
-        page = terminal.read(quiet_s=0.04)
-        assert 0 < len(page) <= 3500
+        with terminal.held(RECORD):
+            terminal.send("\x1b[6~")
+            page = terminal.until(lambda text: "▌  9984" in text) + terminal.settled()
+            assert 0 < len(page) <= 3500
         terminal.until(lambda text: "About this: Finding number 9984" in text)
 
         terminal.send("q")
-        assert terminal.process.wait(10) == 0
+        assert terminal.left() == 0
 
 
 def test_hits_and_a_growing_range_are_thrifty_too() -> None:
@@ -80,15 +83,13 @@ def test_hits_and_a_growing_range_are_thrifty_too() -> None:
         terminal.until(lambda text: "hits · words" in text)
         terminal.send("\r")
         terminal.until(lambda text: "q quit" in text)
-        terminal.read(quiet_s=0.5)
-        for keys in ("", "v"):
-            terminal.send(keys or "j")
-            terminal.read(quiet_s=0.5)
-            steps = []
-            for _ in range(3):  # a longer walk would scroll the list
-                terminal.send("j")
-                steps.append(len(terminal.read(quiet_s=0.04)))
-            assert sorted(steps)[1] <= 600, (keys, steps)
+        terminal.settled()
+        with terminal.held(RECORD):
+            assert terminal.cost(_AHEAD) > 0
+            assert terminal.cost("jj") <= 600
+            terminal.send("v")
+            terminal.until(lambda text: "Esc give up" in text)
+            assert terminal.cost("jjj") <= 600  # a longer walk would scroll the list
 
 
 def _is_legible(terminal: Terminal) -> None:
@@ -103,9 +104,9 @@ def test_no_true_colour_in_screen(name: str) -> None:
     """R230."""
     with running(rows=30, term={"TERM": name, "COLORTERM": "truecolor"}) as terminal:
         terminal.send("j")
-        written = terminal.read(quiet_s=0.1)
-        assert b"38;5;" in written
-        assert b"38;2;" not in written
+        terminal.until(lambda text: "About this: Finding number 29" in text)
+        assert b"38;5;" in terminal.written
+        assert b"38;2;" not in terminal.written
         _is_legible(terminal)
 
 
@@ -153,7 +154,7 @@ def test_back_to_all_records_keeps_the_text_typed_next() -> None:
 def _type(terminal: Terminal, keys: str, text: str) -> None:
     """Send the keys in one piece, and wait until the box holds the text and nothing else."""
     terminal.send(keys)
-    terminal.until(lambda screen: f"❯ {text}  " in screen, within_s=3)
+    terminal.until(lambda screen: f"❯ {text}  " in screen)
 
 
 def test_a_file_pasted_as_keys_fills_the_box_and_is_over_soon() -> None:
@@ -163,7 +164,7 @@ def test_a_file_pasted_as_keys_fills_the_box_and_is_over_soon() -> None:
         terminal.pour("lorem ipsum " * 2_500)
         terminal.until(lambda screen: "the search box is full" in screen)
         terminal.send("\x1b[27unow")
-        terminal.until(lambda screen: "❯ now  " in screen, within_s=30)
+        terminal.until(lambda screen: "❯ now  " in screen)
 
 
 @pytest.mark.parametrize("size", [(200, 60), (80, 24), (50, 20), (40, 12)])
@@ -185,7 +186,7 @@ def test_quitting_does_not_wait_for_a_worker_that_never_answers(tmp_path: Path) 
         with Terminal(["-m", "tui"], _environ(str(tmp_path), port)) as terminal:
             terminal.until(lambda text: "starting worker" in text)
             terminal.send("q")
-            assert terminal.process.wait(1.5) == 0
+            assert terminal.left(within_s=10) == 0  # the question itself is given up after 15 s
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
@@ -193,7 +194,7 @@ def test_a_signal_that_ends_it_gives_the_terminal_back(number: signal.Signals, c
     with running(rows=50) as terminal:
         terminal.process.send_signal(number)
         written = terminal.read_to_end()
-        assert terminal.process.wait(10) == code
+        assert terminal.process.wait() == code
         for given_back in (b"\x1b[?1049l", b"\x1b[?25h", b"\x1b[?1000l"):
             assert given_back in written
 
@@ -202,7 +203,7 @@ def test_a_terminal_that_goes_away_ends_it() -> None:
     with running(rows=50) as terminal:
         terminal.hang_up()
         terminal.process.send_signal(signal.SIGHUP)
-        terminal.process.wait(10)
+        terminal.process.wait(PATIENCE_S)
 
 
 def test_no_terminal_is_refused_in_a_line() -> None:
@@ -217,8 +218,7 @@ def test_no_terminal_is_refused_in_a_line() -> None:
 def test_bad_settings_are_a_line_and_nothing_else(tmp_path: Path) -> None:
     environ = _environ(str(tmp_path), 45990) | {"CLAUDE_MEM_WORKER_PORT": "many"}
     with Terminal(["-m", "tui"], environ) as terminal:
-        assert terminal.process.wait(10) == 2
-        terminal.read(quiet_s=0.2)
+        assert terminal.left() == 2
         assert "CLAUDE_MEM_WORKER_PORT must be a whole number" in terminal.text
 
 
@@ -229,4 +229,4 @@ def test_somebody_else_on_the_port_is_a_banner(tmp_path: Path) -> None:
     ):
         terminal.until(lambda text: "serves /elsewhere" in text and "r tries again" in text)
         terminal.send("q")
-        assert terminal.process.wait(10) == 0
+        assert terminal.left() == 0

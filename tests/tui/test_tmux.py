@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.processes import PATIENCE_S
 from tests.tui.fake_worker import FakeWorker
 from tests.tui.memory import Memory, many
 from tests.tui.terminal import ROOT
@@ -34,7 +35,7 @@ class Tmux:
     def run(self, *words: str) -> str:
         """What a command of tmux prints."""
         done = subprocess.run(
-            [*self._base, *words], env=self._environ, capture_output=True, encoding="utf-8", timeout=20
+            [*self._base, *words], env=self._environ, capture_output=True, encoding="utf-8", timeout=PATIENCE_S
         )
         assert done.returncode == 0, done.stderr
         return done.stdout
@@ -48,7 +49,7 @@ class Tmux:
         """The pane."""
         return self.run("capture-pane", "-p")
 
-    def until(self, condition: Callable[[str], bool], *, within_s: float = 20.0) -> str:
+    def until(self, condition: Callable[[str], bool], *, within_s: float = PATIENCE_S) -> str:
         """The pane once it is so."""
         end = time.monotonic() + within_s
         while not condition(text := self.text):
@@ -58,7 +59,7 @@ class Tmux:
 
     def end(self) -> None:
         """The server and all in it."""
-        subprocess.run([*self._base, "kill-server"], env=self._environ, capture_output=True, timeout=20)
+        subprocess.run([*self._base, "kill-server"], env=self._environ, capture_output=True, timeout=PATIENCE_S)
 
 
 @contextmanager
