@@ -216,7 +216,14 @@ async def _open(settings: Settings, services: Services, server: _Server) -> None
     store.feed.subscribe(sweeping.told)
     # In the order of commits, whatever it is that is told.
     services.tell = lambda told: pace.put((told,))
-    services.opened = (store, Engine(store, lambda: services.meaning, recency_days=settings.recency_days))
+
+    def asked() -> None:
+        """The index by meaning makes way for whoever asks, also by words alone."""
+        if services.projector is not None:
+            services.projector.busy()
+
+    engine = Engine(store, lambda: services.meaning, recency_days=settings.recency_days, asked=asked)
+    services.opened = (store, engine)
     with _pid_file(settings, services.now_ms()):
         # Lists that were read while the index was incomplete are to be read again.
         following = store.catch_up(lambda: services.broadcaster.send({"type": "resync"}))

@@ -15,7 +15,7 @@ from tests.factories import DAY, HOUR, NOON, Row, make_batch, observation_row, p
 from tests.parts.conftest import fill
 from worker.contract.errors import Invalid, NotFound
 from worker.contract.records import Record, RecordKind, key_of
-from worker.contract.search import Order, SearchPage, SearchQuery, Strip, TimelineQuery
+from worker.contract.search import Mode, Order, SearchPage, SearchQuery, Strip, TimelineQuery
 from worker.contract.when import parse_range
 from worker.search.engine import Engine
 from worker.store.tables import Store, open_store
@@ -500,3 +500,13 @@ async def test_many_searches_while_rows_come_in(store: Store, engine: Engine) ->
 
     await asyncio.gather(write(), *(ask() for _ in range(100)))
     assert len(await found(engine, "zebra")) == 400
+
+
+async def test_every_question_is_told_to_what_makes_way_for_it(store: Store) -> None:
+    asked: list[int] = []
+    engine = Engine(store, asked=lambda: asked.append(1))
+    await fill(store, make_batch([observation_row("zebra")]))
+    await engine.search(SearchQuery(text="zebra", mode=Mode.KEYWORD))
+    await engine.facets(SearchQuery(), most_buckets=3)
+    await engine.timeline(TimelineQuery(anchor="1"))
+    assert len(asked) == 3

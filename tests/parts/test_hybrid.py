@@ -54,7 +54,10 @@ class Reader(Synonyms):
     def read(self, text: str) -> Tokens:
         return self.read_documents([text], (0,)).tokens[0]
 
-    def read_documents(self, texts: Sequence[str], chosen: Collection[int]) -> Reading:
+    def read_documents(
+        self, texts: Sequence[str], chosen: Collection[int], pause: Callable[[], None] = lambda: None
+    ) -> Reading:
+        pause()
         found = self.embed(texts, "document")
         return Reading(found, {at: self._tokens(texts[at], found[at]) for at in chosen})
 

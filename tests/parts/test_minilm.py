@@ -107,6 +107,12 @@ def test_what_is_read_token_by_token_has_the_vectors_of_what_is_embedded(model: 
     assert found.tokens[1].vectors.shape == (0, 384)
 
 
+def test_others_are_made_way_for_between_two_runs(model: MiniLM) -> None:
+    pauses: list[int] = []
+    model.read_documents([LONG, LONG, "short", "another", ""], (), lambda: pauses.append(1))
+    assert len(pauses) == 3
+
+
 @pytest.fixture
 def packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A folder in place of the installed packages."""

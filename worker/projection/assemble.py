@@ -55,4 +55,4 @@ def assemble(
         report=report,
         backend=f"remote, {chroma.host}:{chroma.port}" if chroma.remote else "local",
     )
-    return Assembled(projector, Semantics(projector.serving, busy=projector.busy))
+    return Assembled(projector, Semantics(projector.serving))

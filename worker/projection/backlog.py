@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Container, Iterator, Sequence
 from functools import partial
 
 from worker.contract.errors import MemError
+from worker.projection.courtesy import Courtesy
 from worker.projection.gate import Gate, within
 from worker.projection.pace import Delay
 from worker.store import outbox
@@ -19,27 +20,6 @@ _SIDE_BY_SIDE = 2
 _PLANNED = 2_000
 _LOOK_S = 5.0
 """The index by words fills up without telling; so often an idle backlog looks."""
-_MAKE_WAY_S = 0.15
-_MOST_WAY_S = 1.0
-
-
-class Courtesy:
-    """When the last question began; told by any thread."""
-
-    def __init__(self) -> None:
-        self._asked_s = -_MOST_WAY_S
-
-    def told(self) -> None:
-        """A question begins."""
-        self._asked_s = time.monotonic()
-
-    async def make_way(self) -> None:
-        """Wait until no question began for a moment; under steady questions a second."""
-        for _ in range(int(_MOST_WAY_S / _MAKE_WAY_S)):
-            left_s = self._asked_s + _MAKE_WAY_S - time.monotonic()
-            if left_s <= 0:
-                return
-            await asyncio.sleep(left_s)
 
 
 class Backlog:

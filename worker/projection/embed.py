@@ -1,6 +1,6 @@
 """What turns texts into vectors, whichever model does it."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
@@ -47,8 +47,11 @@ class Reader(Protocol):
         """A text token by token. Errors: as ``Embedder.embed``."""
         ...
 
-    def read_documents(self, texts: Sequence[str], chosen: Collection[int]) -> Reading:
-        """What ``Embedder.embed`` gives for documents, and the tokens of some, by position; each is run once."""
+    def read_documents(self, texts: Sequence[str], chosen: Collection[int], pause: Callable[[], None]) -> Reading:
+        """What ``Embedder.embed`` gives for documents, and the tokens of some, by position; each is run once.
+
+        pause: called before each run, the longest time in which nobody is made way for.
+        """
         ...
 
 

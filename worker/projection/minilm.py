@@ -6,7 +6,7 @@ loading, and no growth after.
 """
 
 import hashlib
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -87,7 +87,9 @@ class MiniLM:
         """A text token by token; without any when there is nothing in it. Errors: as ``embed``."""
         return self.read_documents([text], (0,)).tokens[0]
 
-    def read_documents(self, texts: Sequence[str], chosen: Collection[int]) -> Reading:
+    def read_documents(
+        self, texts: Sequence[str], chosen: Collection[int], pause: Callable[[], None] = lambda: None
+    ) -> Reading:
         """A vector for each text, in their order, and the tokens of some. Errors: as ``embed``."""
         found = np.zeros((len(texts), DIMENSION), np.float32)
         encodings = [self._encoded(text) for text in texts]
@@ -95,6 +97,7 @@ class MiniLM:
         nothing = np.zeros((0, DIMENSION), np.float32)
         tokens = {at: Tokens(found[at], nothing, (), ()) for at in chosen}
         for batch in batches(lengths, self._batch_tokens):
+            pause()
             hidden, mask = self._run([encodings[at].ids for at in batch])
             found[batch] = _pooled(hidden, mask)
             for row, at in enumerate(batch):

@@ -17,7 +17,8 @@ from worker.contract.errors import MemError, Unavailable
 from worker.contract.index import IndexFaults, IndexState, IndexStatus
 from worker.contract.search import Degraded
 from worker.projection import documents, keeper, mending
-from worker.projection.backlog import Backlog, Courtesy
+from worker.projection.backlog import Backlog
+from worker.projection.courtesy import Courtesy
 from worker.projection.embed import Embedder
 from worker.projection.extent import extent
 from worker.projection.former import Former, adopt, hand_over
@@ -83,12 +84,12 @@ class Projector:
         self._writer = Writer(store, self._writing, clock=clock, passage=self._passage)
         self._gate, self._courtesy = Gate(), Courtesy()
         self._embedding = Backlog(
-            store, self._gate, self._courtesy, partial(self._write, thread=self._rest),
+            store, self._gate, self._courtesy, partial(self._write, thread=self._rest, courtesy=self._courtesy),
             batch=_BATCH, idle=self._settle, clock=clock,
         )  # fmt: skip
         self._catching_up = Backlog(
             # What was embedded has only to be cut again, in no time: it does not wait for a batch that is embedded.
-            store, self._gate, self._courtesy, partial(self._write, thread=self._live),
+            store, self._gate, self._courtesy, partial(self._write, thread=self._live, courtesy=self._courtesy),
             batch=_WRITE_BATCH, stored=True, ready=self._has_index, planned=self._measure, idle=self._settle,
             clock=clock,
         )  # fmt: skip
@@ -161,6 +162,7 @@ class Projector:
             await asyncio.wait([self._running])
         for reopening in self._reopening:
             reopening.cancel()
+        self._courtesy.end()
         await self._gate.give_up()
         ended = await asyncio.gather(self._live.close(_CLOSE_S), self._rest.close(_CLOSE_S), self._close_index())
         if not all(ended):
@@ -347,14 +349,21 @@ class Projector:
                 del self._fresh[number]
             await asyncio.wait([self._gate.begin(self._write(numbers, self._live, _LIVE_INDEX_S))])
 
-    async def _write(self, numbers: Sequence[int], thread: OwnThread, index_s: float | None = None) -> None:
+    async def _write(
+        self,
+        numbers: Sequence[int],
+        thread: OwnThread,
+        index_s: float | None = None,
+        courtesy: Courtesy | None = None,
+    ) -> None:
         """Write records; what goes wrong is told and waited for."""
         holder = self._keeper
         index = holder.index if holder is not None else None
         try:
             written = await self._writer.write(
-                numbers, self._known(), thread, index, projects=self._open_index is not None, index_s=index_s
-            )
+                numbers, self._known(), thread, index,
+                projects=self._open_index is not None, index_s=index_s, courtesy=courtesy,
+            )  # fmt: skip
             self._store_trouble = ""
             if written.late:
                 self._passage.shut()

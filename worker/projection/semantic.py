@@ -59,17 +59,16 @@ class Serving:
 class Semantics:
     """Asks whatever serves at the moment. ``close`` it.
 
-    serving: what answers now, or why nothing does. busy: told when a question begins, so that a backlog makes way.
+    serving: what answers now, or why nothing does.
     """
 
     def __init__(
         self,
         serving: Callable[[], Serving | Degraded],
         *,
-        busy: Callable[[], None] = lambda: None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._serving, self._busy, self._clock = serving, busy, clock
+        self._serving, self._clock = serving, clock
         self._thinking = ThreadPoolExecutor(1, "embed-query")
         self._asking = ThreadPoolExecutor(2, "ask-chroma")
         self._thoughts: OrderedDict[tuple[str, str], Future[Thought]] = OrderedDict()
@@ -86,7 +85,6 @@ class Semantics:
 
     def think(self, text: str) -> Future[Thought]:
         """Begin to understand a question; returns at once. The same question again is not embedded again."""
-        self._busy()
         serving = self._serving()
         if isinstance(serving, Degraded):
             future: Future[Thought] = Future()

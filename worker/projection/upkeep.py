@@ -31,3 +31,7 @@ class IndexUpkeep(Protocol):
     async def resume(self) -> None:
         """Go on."""
         ...
+
+    def busy(self) -> None:
+        """A question is being answered: what is written meanwhile makes way for a moment; from any thread."""
+        ...

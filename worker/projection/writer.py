@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from worker.contract.errors import MemError, Unavailable
 from worker.contract.records import Record
 from worker.projection import late
+from worker.projection.courtesy import Courtesy
 from worker.projection.documents import document_id, documents, metadata
 from worker.projection.embed import Embedder, Matrix, Reader
 from worker.projection.gate import Passage
@@ -123,12 +124,13 @@ class Writer:
         *,
         projects: bool = True,
         index_s: float | None = None,
+        courtesy: Courtesy | None = None,
     ) -> Written:
         """Write those of some records that are pending, by docid.
 
         thread: where the model runs. index: None while it is away; then its part stays pending, unless ``projects``
         is False, which says that there is to be none. index_s: how long to wait for it before its part stays pending
-        too; as long as it takes, if None.
+        too; as long as it takes, if None. courtesy: makes way for questions also in the middle of it.
         Errors: ``MemError`` of the store; what fails in the model or in Chroma is noted with the record.
         """
         wanted = sorted(set(numbers))
@@ -137,10 +139,13 @@ class Writer:
             there = [job for job in jobs if job.record is not None]
             await _each(there, lambda some: thread.run(lambda: _cut(some, model.embedder)))
             embedded = [job for job in there if job.missing]
-            trouble = await _each(embedded, lambda some: _embed(some, model.embedder, thread))
+            pause = courtesy.give_way if courtesy is not None else _at_once
+            trouble = await _each(embedded, lambda some: _embed(some, model.embedder, thread, pause))
             await self._keep([job for job in there if not job.why], model)
             going = [job for job in jobs if job.taken or (job.record is None and not job.why)]
             index_trouble, late = "", False
+            if courtesy is not None and index is not None:
+                await courtesy.make_way()
             with self._passage.through() as passes:
                 if index is not None and passes:
                     try:
@@ -209,26 +214,33 @@ def _cut(jobs: Sequence[_Job], embedder: Embedder) -> None:
                 job.missing[job.parts[0].digest] = texts[0][1]
 
 
-async def _embed(jobs: Sequence[_Job], embedder: Embedder, thread: OwnThread) -> None:
+def _at_once() -> None:
+    """Nobody is made way for."""
+
+
+async def _embed(jobs: Sequence[_Job], embedder: Embedder, thread: OwnThread, pause: Callable[[], None]) -> None:
     """Vectors for all texts of some records that have none yet, each text once."""
     texts = {digest: text for job in jobs for digest, text in job.missing.items()}
     wholes = {job.parts[0].digest for job in jobs if job.tokens is None}
-    made, tokens = await thread.run(lambda: _made(embedder, texts, wholes))
+    made, tokens = await thread.run(lambda: _made(embedder, texts, wholes, pause))
     for job in jobs:
         job.known = job.known | {digest: made[digest] for digest in job.missing}
         if job.tokens is None:
             job.tokens = tokens.get(job.parts[0].digest)
 
 
-def _made(embedder: Embedder, texts: Mapping[str, str], wholes: Set[str]) -> tuple[dict[str, _Row], dict[str, bytes]]:
+def _made(
+    embedder: Embedder, texts: Mapping[str, str], wholes: Set[str], pause: Callable[[], None]
+) -> tuple[dict[str, _Row], dict[str, bytes]]:
     """Vectors of texts, by hash; and what is kept of the tokens of wholes, where the model tells them."""
     said, tokens = list(texts.values()), dict[str, bytes]()
     if isinstance(embedder, Reader):
         chosen = {at: digest for at, digest in enumerate(texts) if digest in wholes}
-        read = embedder.read_documents(said, chosen)
+        read = embedder.read_documents(said, chosen, pause)
         rows = read.vectors
         tokens = {digest: late.kept(read.tokens[at], stopwords.is_common) for at, digest in chosen.items()}
     else:
+        pause()
         rows = embedder.embed(said, "document")
     return dict(zip(texts, _checked(rows, len(texts), embedder.dimension), strict=True)), tokens
 

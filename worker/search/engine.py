@@ -8,9 +8,11 @@ from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
+import msgspec
+
 from worker.contract.errors import Invalid, NotFound
 from worker.contract.query import parse, shown_span
-from worker.contract.records import Observation, Prompt, Record, RecordKey, RecordKind, Summary
+from worker.contract.records import Observation, Prompt, RecordKey, RecordKind, Summary
 from worker.contract.search import (
     Count,
     Degraded,
@@ -34,6 +36,7 @@ from worker.search.timeline import Anchor, Moment, Window, parse_anchor, window
 from worker.store import axis, candidates, filters, listing, plain, records
 from worker.store.axis import Run
 from worker.store.finder import Finder
+from worker.store.rows import body, texts
 from worker.store.tables import Connection, Store
 
 T = TypeVar("T")
@@ -80,7 +83,7 @@ class Engine:
 
     meaning: the index by meaning, or why there is none now; None where nobody expects one. zone: of dates without one,
     by default this machine's. recency_days: after so many, what is added for being new has halved; 0 adds nothing.
-    clock, now: in seconds.
+    asked: told when a question begins. clock, now: in seconds.
     """
 
     def __init__(
@@ -90,22 +93,26 @@ class Engine:
         *,
         zone: dt.tzinfo | None = None,
         recency_days: int = fusion.RECENCY_WINDOW_DAYS,
+        asked: Callable[[], None] = lambda: None,
         clock: Callable[[], float] = time.perf_counter,
         now: Callable[[], float] = time.time,
     ) -> None:
         self._store, self._meaning, self._zone, self._clock, self._now = store, meaning, zone, clock, now
-        self._recency_days = recency_days
+        self._recency_days, self._asked = recency_days, asked
         # Two modules of one form: by FTS5, and without it.
         self._finder: Finder = listing if store.fulltext else plain
 
-    async def search(self, query: SearchQuery) -> SearchPage:
-        """One page of the fused list over all kinds that are asked for."""
-        page, _ = await self._search(query)
+    async def search(self, query: SearchQuery, *, marked: bool = True) -> SearchPage:
+        """One page of the fused list over all kinds that are asked for.
+
+        marked: with what was found in titles and snippets, which takes longer than a page that shows neither.
+        """
+        page, _ = await (self._search(query, records.bodies, texts) if marked else self._search(query, records.there))
         return page
 
     async def search_rows(self, query: SearchQuery) -> SearchRows:
         """The same, with the full rows of its hits."""
-        page, rows = await self._search(query)
+        page, rows = await self._search(query, records.by_keys, lambda _, record: body(record))
         found = [rows[hit.key] for hit in page.hits]
         return SearchRows(
             observations=tuple(row for row in found if isinstance(row, Observation)),
@@ -121,17 +128,26 @@ class Engine:
             notes=page.notes,
         )
 
-    async def _search(self, query: SearchQuery) -> tuple[SearchPage, dict[RecordKey, Record]]:
+    async def _search(
+        self,
+        query: SearchQuery,
+        read: Callable[[Connection, Sequence[RecordKey]], dict[RecordKey, T]],
+        read_texts: Callable[[RecordKind, T], Iterable[str]] | None = None,
+    ) -> tuple[SearchPage, dict[RecordKey, T]]:
+        """A page, and what was read of its records. read_texts: what of that is marked; nothing is without it."""
         started = self._clock()
+        self._asked()
         asked = self._understand(query)
 
-        def work(connection: Connection) -> tuple[_Found, list[Hit], dict[RecordKey, Record]]:
+        def work(connection: Connection) -> tuple[_Found, list[Hit], dict[RecordKey, T]]:
             found = _find(self._finder, connection, query, asked)
             keys = [placed.key for placed in found.placed]
-            entries = listing.entries(connection, keys)
-            rows = records.by_keys(connection, keys)
-            marker = Highlighter(asked.wanted.words, asked.wanted.unfinished)
-            return found, [_hit(placed, entries, rows, marker) for placed in found.placed if placed.key in rows], rows
+            entries, rows = listing.entries(connection, keys), read(connection, keys)
+            hits = [_hit(placed, entries[placed.key]) for placed in found.placed if placed.key in rows]
+            if read_texts is not None:
+                marker = Highlighter(asked.wanted.words, asked.wanted.unfinished)
+                hits = [_marked(hit, read_texts(hit.kind, rows[hit.key]), marker) for hit in hits]
+            return found, hits, rows
 
         found, hits, rows = await self._store.read(work)
         page = SearchPage(
@@ -192,6 +208,7 @@ class Engine:
 
     async def timeline(self, query: TimelineQuery) -> Timeline:
         """What lies around an anchor. Errors: ``Invalid`` for no anchor, ``NotFound`` for one that does not exist."""
+        self._asked()
         anchor = await self._anchor(query)
 
         def work(connection: Connection) -> Window:
@@ -237,6 +254,7 @@ class Engine:
         self, query: SearchQuery, *, most_buckets: int, with_concepts: bool = False, strip: Strip | None = None
     ) -> Facets:
         """What a filtered set is made of. Errors: ``Invalid`` for a strip of too many buckets."""
+        self._asked()
         asked = self._understand(query)
 
         def work(connection: Connection) -> Facets:
@@ -374,19 +392,15 @@ def _placed(
     return [Placed(key, 0.0) for key in keys]
 
 
-def _hit(
-    found: Placed,
-    entries: dict[RecordKey, Entry],
-    rows: dict[RecordKey, Record],
-    marker: Highlighter,
-) -> Hit:
-    entry = entries[found.key]
+def _hit(found: Placed, entry: Entry) -> Hit:
     return Hit(
-        **{name: getattr(entry, name) for name in entry.__struct_fields__},
+        **msgspec.structs.asdict(entry),
         score=round(found.score, 4),
-        snippet=marker.snippet(rows[found.key]),
-        title_matches=marker.spans(entry.title),
         keyword_rank=found.keyword_rank,
         vector_rank=found.vector_rank,
         cosine=found.cosine,
     )
+
+
+def _marked(hit: Hit, shown: Iterable[str], marker: Highlighter) -> Hit:
+    return msgspec.structs.replace(hit, snippet=marker.snippet(shown), title_matches=marker.spans(hit.title))
