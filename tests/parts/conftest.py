@@ -58,7 +58,7 @@ async def catching_up(store: Store) -> AsyncIterator[None]:
         await asyncio.wait([following])
 
 
-async def eventually(look: Callable[[], object | Awaitable[object]], *, within_s: float = 10.0) -> None:
+async def eventually(look: Callable[[], object | Awaitable[object]], *, within_s: float = 20.0) -> None:
     """Wait until ``look`` gives something true."""
     async with asyncio.timeout(within_s):
         while True:

@@ -16,6 +16,8 @@ from worker.store.sessions import normalised_platform
 
 T = TypeVar("T")
 
+LAST_ID = 2**63 - 1
+"""SQLite has no larger number."""
 _MOST_VALUES = 100
 """Of one filter; SQLite takes no condition of any length."""
 _YES, _NO = ("true", "1", "yes", "on"), ("false", "0", "no", "off", "")
@@ -125,7 +127,7 @@ def whole_number(value: object, field: str, *, low: int = 0, high: int = 2**31) 
     """A whole number given as one, or as its digits. Errors: ``Invalid``."""
     text = str(value).strip() if not isinstance(value, bool) else ""
     digits = text.removeprefix("-")
-    if digits.isascii() and digits.isdigit() and len(digits) < 19 and low <= int(text) <= high:
+    if digits.isascii() and digits.isdigit() and len(digits) < 20 and low <= int(text) <= high:
         return int(text)
     raise Invalid(f"{field} must be a whole number from {low} to {high}, not {text[:40]!r}", field=field)
 
@@ -139,7 +141,7 @@ def id_list(value: object, field: str = "ids") -> tuple[int, ...]:
     bare = [item.strip().removeprefix("#") if isinstance(item, str) else item for item in given]
     if any(isinstance(item, bool | list | dict) or item is None for item in bare):
         raise Invalid(f"{field} must be a list of record numbers", field=field)
-    return tuple(whole_number(item, field, low=1, high=2**62) for item in bare)
+    return tuple(whole_number(item, field, low=1, high=LAST_ID) for item in bare)
 
 
 def text_list(value: Iterable[object] | str, field: str, *, most: int) -> tuple[str, ...]:

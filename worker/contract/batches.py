@@ -8,7 +8,7 @@ from msgspec import Meta
 from worker.contract.records import Observation
 
 _LISTED = "[1-9][0-9]{0,17}(, ?[1-9][0-9]{0,17})*"
-Number = Annotated[int, Meta(extra_json_schema={"minimum": 1, "maximum": 2**62})]
+Number = Annotated[int, Meta(extra_json_schema={"minimum": 1, "maximum": 2**63 - 1})]
 Digits = Annotated[str, Meta(extra_json_schema={"pattern": "^#?[1-9][0-9]{0,17}$"})]
 Ids = (
     list[Number | Digits]

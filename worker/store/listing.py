@@ -102,7 +102,7 @@ def _counted(connection: sqlite3.Connection, match: str, where: Condition) -> di
         counts = {kind: crowd.count(CODES[kind]) for kind in RecordKind}
     else:
         # One sum for all kinds: a function called for each row and kind takes as long as finding the row.
-        packed = connection.execute(f"SELECT sum(1 << (py_text.rowid % 4) * {_KIND_BITS}) {source}", values)
+        packed = connection.execute(f"SELECT sum(1 << (py_text.rowid & 3) * {_KIND_BITS}) {source}", values)
         total = packed.fetchone()[0] or 0
         counts = {kind: total >> CODES[kind] * _KIND_BITS & (1 << _KIND_BITS) - 1 for kind in RecordKind}
     return {kind: found for kind, found in counts.items() if found}

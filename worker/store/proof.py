@@ -47,7 +47,7 @@ def astray(connection: Connection) -> list[int]:
     )
     found = (there ^ docs) | (docs ^ worded)
     queued = {row[0] for row in connection.execute("SELECT docid FROM py_queue")} if found else set()
-    return sorted(found - queued)
+    return sorted(number for number in found - queued if isinstance(number, int))
 
 
 def _plain(connection: Connection, sql: str) -> Iterable[tuple[int]]:
@@ -101,7 +101,8 @@ def unsealed(connection: Connection, kind: RecordKind, after: int) -> tuple[list
     """Of the ``CHUNK`` records of a kind after an id: those whose seal is not the one in the index, by docid; and the
     last id looked at, None at the end."""
     code = CODES[kind]
-    found = connection.execute(f"{SELECTS[kind]} WHERE r.id > ? ORDER BY r.id LIMIT {CHUNK}", (after,)).fetchall()
+    page = f"{SELECTS[kind]} WHERE r.id > ? AND r.id <= {search_index.MOST_ID} ORDER BY r.id LIMIT {CHUNK}"
+    found = connection.execute(page, (after,)).fetchall()
     if not found:
         return [], None
     last = found[-1]["id"]

@@ -6,7 +6,8 @@ rows of other programs (the original itself, on the same file) are noticed too; 
 transaction of each write of ours. Where SQLite has no FTS5 the words stand in `py_words` instead (``plain``).
 ``proof`` shows that nothing is missing.
 
-A record's docid is its id × 4 + the code of its kind. Its seal is a checksum of all that the index was made from.
+A record's docid is its id × 4 + the code of its kind; from id 2**61 on that is no whole number of SQLite's any more,
+and a record is not indexed (``checkup`` tells how many). Its seal is a checksum of all that the index was made from.
 """
 
 import sqlite3
@@ -38,6 +39,7 @@ from worker.store.rows import CODES, KINDS, SELECTS
 FORMAT = f"5.{analysis.VERSION}"
 """Format of these tables and version of the words in them; an index of another format is built anew."""
 
+MOST_ID = 2**61 - 1
 COLUMNS = ("title", "subtitle", "narrative", "facts", "concepts", "files")
 _SEALED = {kind: (*columns.split(", "), "platform_source") for kind, columns in SHOWN.items()}
 _SEALED[RecordKind.PROMPT] += ("project", "memory_session_id")
@@ -141,7 +143,8 @@ def drain(connection: sqlite3.Connection, *, limit: int = -1, after: int = 0) ->
     if not numbers:
         return []
     memo.changed(connection)
-    changes = [change for chunk in _chunks(sorted(numbers)) for change in _index(connection, chunk)]
+    indexable = sorted(number for number in numbers if isinstance(number, int))
+    changes = [change for chunk in _chunks(indexable) for change in _index(connection, chunk)]
     if limit < 0 and not after:
         connection.execute("DELETE FROM py_queue")
     else:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from worker.contract.errors import MemError, Unavailable
-from worker.store import proof, search_index
+from worker.store import checkup, proof, search_index
 from worker.store.changes import Change, ChangeFeed
 from worker.store.database import Connector, Database, plain_connection
 
@@ -147,6 +147,8 @@ def open_store(path: Path, *, connect: Connector = plain_connection, ours: bool 
     except BaseException:
         database.close()
         raise
+    if beyond := database.read_now(checkup.too_large):
+        _log.warning("%s", checkup.TOO_LARGE.format(beyond))
     database.be_patient()
     return Store(database, database.read_now(search_index.queued), proved=state.proved or not ours)
 

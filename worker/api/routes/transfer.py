@@ -6,7 +6,7 @@ from msgspec import structs
 from starlette.requests import Request
 from starlette.responses import Response
 
-from worker.api.codec import Query, body, respond
+from worker.api.codec import LAST_ID, Query, body, respond
 from worker.api.endpoint import Endpoint
 from worker.api.params import PROJECT, SINCE, UNTIL, Choice, Flag, Number
 from worker.api.services import Services
@@ -16,11 +16,10 @@ from worker.contract.errors import Invalid
 from worker.contract.transfer import ExportPage, ExportQuery, ImportBatch, ImportResult, Mended, RowKind
 from worker.store import exports, imports
 
-_LAST = 2**62
 _KINDS = {kind.value: kind for kind in RowKind}
 _KIND = Choice(("kind",), "rows of which table", _KINDS, RowKind.SESSION, required=True)
-_AFTER = Number(("after",), "rows after this id", default=0, high=_LAST)
-_UPTO = Number(("upto",), "rows up to and with this id", default=_LAST, high=_LAST)
+_AFTER = Number(("after",), "rows after this id", default=0, high=LAST_ID)
+_UPTO = Number(("upto",), "rows up to and with this id", default=LAST_ID, high=LAST_ID)
 _ROWS = Number(("limit",), "rows at most; fewer come where they are long", default=500, low=1, high=1000)
 _DRY_RUN = Flag(("dryRun",), "only tell what would be new")
 _MEND = Flag(("mend",), "values that cannot be stored are replaced and told, where they would be an error")
