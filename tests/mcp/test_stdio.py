@@ -21,7 +21,7 @@ from mcp_types import TextContent
 
 from mcp_bridge.tools.table import TOOLS
 from tests.mcp.fake_worker import TEXT, FakeWorker, Request, environment, free_port, serving, stop_started
-from tests.processes import wait_for
+from tests.processes import PATIENCE_S, wait_for
 from worker.contract import calls
 from worker.contract.curation import Save
 from worker.contract.quick import QuickClient
@@ -40,7 +40,6 @@ class Bridge:
     """A bridge and its client's ends of the pipes; every line of its output must be JSON."""
 
     def __init__(self, env: dict[str, str], *options: str) -> None:
-        self.began = time.monotonic()
         pipe = subprocess.PIPE
         self.process = subprocess.Popen([*COMMAND, *options], stdin=pipe, stdout=pipe, stderr=pipe, env=env)
         self._lines: queue.Queue[bytes] = queue.Queue()
@@ -69,7 +68,7 @@ class Bridge:
         self.send({"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params})
 
     def answer(self) -> dict[str, Any]:
-        answer: dict[str, Any] = json.loads(self._lines.get(timeout=20))
+        answer: dict[str, Any] = json.loads(self._lines.get(timeout=PATIENCE_S))
         return answer
 
     def text(self) -> str:
@@ -92,9 +91,9 @@ class Bridge:
         return self.ended()
 
     def ended(self) -> int:
-        code = self.process.wait(10)
+        code = self.process.wait(PATIENCE_S)
         for pump in self._pumps:
-            pump.join(5)
+            pump.join(PATIENCE_S)
         while not self._lines.empty():
             json.loads(self._lines.get())
         return code
@@ -105,9 +104,9 @@ class Bridge:
 
     def close(self) -> None:
         self.process.kill()
-        self.process.wait(10)
+        self.process.wait(PATIENCE_S)
         for pump in self._pumps:
-            pump.join(5)
+            pump.join(PATIENCE_S)
         for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
             with contextlib.suppress(OSError):
                 assert stream is not None
@@ -149,7 +148,6 @@ def test_a_session_starts_the_worker_and_ends_with_its_input(env: dict[str, str]
     """R192: the handshake does not wait for the worker."""
     with bridge(env) as one:
         greeting = one.greet()
-        took_s = time.monotonic() - one.began
         assert greeting["result"]["serverInfo"]["name"] == "claude-mem"
         assert greeting["result"]["capabilities"] == {"tools": {"listChanged": False}}
         one.call(2, "search", query="token")
@@ -157,7 +155,6 @@ def test_a_session_starts_the_worker_and_ends_with_its_input(env: dict[str, str]
         assert one.leave() == 0
         assert one.complaints == ""
     assert len((tmp_path / "memory" / "starts.txt").read_text().splitlines()) == 1
-    assert took_s < 20, "the client gives up at about that; 1 s on a quiet machine"
 
 
 def test_only_the_protocol_is_on_stdout(env: dict[str, str], tmp_path: Path) -> None:
@@ -205,7 +202,7 @@ def test_a_cancelled_call_is_not_answered(env: dict[str, str]) -> None:
 
     def slow(request: Request) -> tuple[int, object]:
         asked.set()
-        go_on.wait(10)
+        go_on.wait(PATIENCE_S)
         return worker.canned(request)
 
     worker = canned(env)
@@ -213,7 +210,7 @@ def test_a_cancelled_call_is_not_answered(env: dict[str, str]) -> None:
     with serving(worker), bridge(env) as one:
         one.greet()
         one.call(2, "timeline", anchor=118)
-        assert asked.wait(10)
+        assert asked.wait(PATIENCE_S)
         one.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 2}})
         one.call(3, "search", query="token")
         answer = one.answer()
@@ -320,14 +317,14 @@ def test_a_client_that_no_longer_reads_does_not_keep_it(env: dict[str, str]) -> 
         for message in (HELLO, READY, call):
             process.stdin.write(json.dumps(message).encode() + b"\n")
         process.stdin.flush()
-        ours.settimeout(20)
+        ours.settimeout(PATIENCE_S)
         seen = b""
         while b'"xxx' not in seen:  # the answer is under way, and larger than what the pipe holds
             seen = ours.recv(4096, socket.MSG_PEEK)
             if seen.endswith(b"\n"):
                 ours.recv(len(seen))
         process.stdin.close()
-        assert process.wait(10) == 0
+        assert process.wait(PATIENCE_S) == 0
         ours.close()
 
 
@@ -340,7 +337,7 @@ def test_a_client_that_is_gone_ends_it(env: dict[str, str]) -> None:
         assert process.stdin is not None
         process.stdin.write(json.dumps(HELLO).encode() + b"\n")
         process.stdin.flush()
-        _, complaints = process.communicate(timeout=20)
+        _, complaints = process.communicate(timeout=PATIENCE_S)
         assert process.returncode == 0
         assert complaints == b""
 
