@@ -11,7 +11,7 @@ from worker.contract.when import iso_utc
 from worker.present import quoting
 from worker.search.snippet import Highlighter
 from worker.search.terms import terms
-from worker.store import analysis
+from worker.store import analysis, rows
 
 MOST = 8
 """Records in an answer."""
@@ -55,7 +55,7 @@ def answer(name: str, question: str, best: Sequence[int], records: Mapping[int, 
 def _told(record: Observation, marker: Highlighter) -> Iterator[str]:
     title = quoting.line(record.title or record.narrative or "Untitled")
     yield f"#{record.id} {iso_utc(record.created_at_epoch)[:10]} [{quoting.line(record.type, 60)}] {title}"
-    excerpt = quoting.line(marker.snippet(record).text, _EXCERPT_CHARS)
+    excerpt = quoting.line(marker.snippet(rows.body(record)).text, _EXCERPT_CHARS)
     if excerpt and excerpt != title:
         yield f"  {excerpt}"
 

@@ -1,12 +1,11 @@
 """Pure: where the words that were looked for stand in a record's own text."""
 
 import functools
-import re
-from collections.abc import Iterator, Sequence
+import string
+from collections.abc import Iterable, Iterator, Sequence
 
 import snowballstemmer
 
-from worker.contract.records import Observation, Prompt, Record, Summary, items
 from worker.contract.search import Snippet
 from worker.store import analysis
 
@@ -16,6 +15,8 @@ _LONGEST_KEPT = 64
 """Characters of a piece whose stems are kept; longer ones do not come again."""
 _SCANNED = 20_000
 """Characters of a field that are looked through; a match further on is not worth the wait."""
+_CAPITALS = frozenset(string.ascii_uppercase)
+_LETTERS = frozenset(string.ascii_letters + string.digits)
 
 
 class Highlighter:
@@ -24,12 +25,13 @@ class Highlighter:
     def __init__(self, words: Sequence[str], prefix: str | None = None) -> None:
         self._stems = frozenset(map(_stem, words))
         self._prefix = prefix
-        self._near = _near(words, prefix)
+        self._starts = _starts(words, prefix)
+        self._wanted = _Wanted(self._stems, prefix)
 
     def spans(self, text: str) -> tuple[tuple[int, int], ...]:
         """(start, end) of each match, merged where they touch, in characters."""
         merged: list[tuple[int, int]] = []
-        if self._near is None or (text.isascii() and not self._near.search(text)):
+        if not self._starts or (text.isascii() and self._near(text, text.lower(), 0) is None):
             return ()
         for start, end in self._found(text):
             if merged and start <= merged[-1][1]:
@@ -38,59 +40,98 @@ class Highlighter:
                 merged.append((start, end))
         return tuple(merged)
 
-    def snippet(self, record: Record) -> Snippet:
-        """The stretch of the record's body that shows a match, or its beginning."""
-        texts = [text for text in _body(record) if text]
+    def snippet(self, texts: Iterable[str]) -> Snippet:
+        """The stretch of a record's texts (``rows.body``) that shows a match, or their beginning."""
+        first = ""
         for text in texts:
-            near = self._near.search(text, 0, _SCANNED) if self._near else None
+            first = first or text
+            scanned = text[:_SCANNED]
+            low = _lowered(scanned)
+            near = self._near(scanned, low, 0)
             while near is not None:
-                cut = _cut(text, near.start())
+                cut = _cut(text, near)
                 spans = self.spans(cut)
                 if spans:
                     return Snippet(cut, spans)
-                near = self._near.search(text, near.start() + _WIDTH, _SCANNED) if self._near else None
-        beginning = _cut(texts[0], 0) if texts else ""
+                near = self._near(scanned, low, near + _WIDTH)
+        beginning = _cut(first, 0)
         return Snippet(beginning, self.spans(beginning))
+
+    def _near(self, text: str, low: str, at: int) -> int | None:
+        """The first place from one on where a look is worth it: a word, or a hump in one, begins like one looked for.
+
+        low: the text in lower case. By ``find``, because to compile a pattern for each question takes longer than all
+        of its looks.
+        """
+        best: int | None = None
+        for start in self._starts:
+            place = _place(text, low, start, at, len(low) if best is None else best - 1 + len(start))
+            best = place if place >= 0 else best
+        return best
 
     def _found(self, text: str) -> Iterator[tuple[int, int]]:
         plain = text.replace("…", " ")  # ours, where something was left out
-        if plain.isascii() and self._prefix is None:
-            yield from (piece.span() for piece in analysis.ascii_pieces(plain) if self._has(piece.group()))
+        if plain.isascii():
+            at = 0
+            for piece in analysis.ascii_pieces(plain):
+                at = plain.index(piece, at)  # between two pieces nothing can look like one
+                if self._wanted[piece]:
+                    yield at, at + len(piece)
+                at += len(piece)
             return
         for start, end, words in analysis.pieces(text):
-            if any(_stem(word) in self._stems or self._begins(word) for word in words):
+            if any(_stem(word) in self._stems or _begins(word, self._prefix) for word in words):
                 yield start, end
 
-    def _has(self, piece: str) -> bool:
-        return not self._stems.isdisjoint(
-            _stems(piece) if len(piece) <= _LONGEST_KEPT else map(_stem, analysis.words(piece))
-        )
 
-    def _begins(self, word: str) -> bool:
-        return self._prefix is not None and word.startswith(self._prefix)
+class _Wanted(dict[str, bool]):
+    """Piece of ASCII text → whether it has what is looked for. The records of one answer share most of their pieces."""
+
+    def __init__(self, stems: frozenset[str], prefix: str | None) -> None:
+        super().__init__()
+        self._stems, self._prefix = stems, prefix
+
+    def __missing__(self, piece: str) -> bool:
+        words = analysis.words(piece) if self._prefix is not None else ()
+        stems = _stems(piece) if len(piece) <= _LONGEST_KEPT else map(_stem, analysis.words(piece))
+        self[piece] = has = not self._stems.isdisjoint(stems) or any(_begins(word, self._prefix) for word in words)
+        return has
 
 
-def _near(words: Sequence[str], prefix: str | None) -> re.Pattern[str] | None:
-    """Where a look is worth it: at the beginnings of the words, or of humps in a word. None if nothing is looked for.
+def _begins(word: str, prefix: str | None) -> bool:
+    return prefix is not None and word.startswith(prefix)
+
+
+def _starts(words: Sequence[str], prefix: str | None) -> tuple[str, ...]:
+    """How what is looked for begins, in whatever form.
 
     A stem may be a letter shorter than all words that share it, or end in another letter.
     """
-    starts = {word[: max(1, min(len(word), len(_stem(word)) - 1))] for word in words} | ({prefix} if prefix else set())
-    spaced = "|".join(re.escape(start) for start in sorted(starts) if start.isascii())
-    unspaced = "|".join(re.escape(start) for start in sorted(starts) if not start.isascii())
-    parts = [rf"(?:(?<![A-Za-z0-9])|(?<=[a-z0-9])(?=[A-Z]))(?i:{spaced})" if spaced else "", f"(?i:{unspaced})"]
-    return re.compile("|".join(part for part in parts if part not in ("", "(?i:)"))) if starts else None
+    starts = {word[: max(1, min(len(word), len(_stem(word)) - 1))] for word in words}
+    return tuple(starts | ({prefix} if prefix else set()))
 
 
-def _body(record: Record) -> tuple[str, ...]:
-    match record:
-        case Observation():
-            return (record.narrative or "", *items(record.facts), record.text or "", record.subtitle or "")
-        case Summary():
-            fields = (record.completed, record.learned, record.investigated, record.next_steps, record.notes)
-            return tuple(text or "" for text in fields)
-        case Prompt():
-            return (record.prompt_text,)
+def _place(text: str, low: str, start: str, at: int, end: int) -> int:
+    """Where ``start`` stands first between two places, at the beginning of a word or hump; -1 if nowhere.
+
+    Scripts without blanks have no beginnings of words.
+    """
+    place = low.find(start, at, end)
+    if not start.isascii():
+        return place
+    while place > 0 and not _begins_at(text, place):
+        place = low.find(start, place + 1, end)
+    return place
+
+
+def _begins_at(text: str, place: int) -> bool:
+    before = text[place - 1]
+    return before not in _LETTERS or (before not in _CAPITALS and text[place] in _CAPITALS)
+
+
+def _lowered(text: str) -> str:
+    """In lower case, character by character: of all there are, only `İ` would become two."""
+    return text.replace("İ", "i").lower()
 
 
 def _cut(text: str, at: int) -> str:

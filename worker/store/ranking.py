@@ -46,8 +46,8 @@ def parts_of(match: str) -> list[str]:
 def by_halves(connection: sqlite3.Connection, parts: Sequence[str], need: int, weigh: Weigh) -> list[Weighed]:
     """The ``need`` best: first of what has words of both halves, then of one half alone if that can reach as far."""
     found = "SELECT count(*) FROM py_text WHERE py_text MATCH ?"
-    records = _records(connection)
-    most = {part: _most(connection.execute(found, (part,)).fetchone()[0], records) for part in parts}
+    there = records(connection)
+    most = {part: _most(connection.execute(found, (part,)).fetchone()[0], there) for part in parts}
     best: list[Weighed] = []
     waiting: list[tuple[list[str], list[str]]] = [(list(parts), [])]
     while waiting:
@@ -120,10 +120,10 @@ def crowd(connection: sqlite3.Connection, parts: Sequence[str]) -> Crowd:
 
 
 def _crowd(connection: sqlite3.Connection, parts: Sequence[str]) -> Crowd:
-    records = _records(connection)
+    there = records(connection)
     found = [_docids(connection, part) for part in parts]
     size = 1 + max(int(docids.strip("[]").rpartition(",")[2] or 0) for docids in found)
-    most = [_most(docids.count(",") + 1, records) for docids in found]
+    most = [_most(docids.count(",") + 1, there) for docids in found]
     scale = (_FULL - len(parts)) / sum(most)
     total = 0
     # One number with a byte for each record: adding two of them adds all bytes at once, and no byte overflows.
@@ -164,7 +164,9 @@ def _docids(connection: sqlite3.Connection, part: str) -> str:
     return text
 
 
-def _records(connection: sqlite3.Connection) -> int:
+def records(connection: sqlite3.Connection) -> int:
+    """How many there are."""
+
     def count() -> int:
         return int(connection.execute("SELECT count(*) FROM py_docs").fetchone()[0])
 

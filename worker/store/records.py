@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from worker.contract.records import Record, RecordKey, RecordKind
 from worker.contract.search import Order, SearchQuery
 from worker.store import filters, listing, rows
+from worker.store.queueing import BASE
 from worker.store.rows import SELECTS
 
 _CHUNK = 500
@@ -22,6 +23,27 @@ def by_keys(connection: sqlite3.Connection, keys: Sequence[RecordKey]) -> dict[R
     for kind in RecordKind:
         ids = [key.id for key in keys if key.kind is kind]
         found |= {RecordKey(kind, record.id): record for record, _ in _with_session(connection, kind, ids)}
+    return found
+
+
+def bodies(connection: sqlite3.Connection, keys: Sequence[RecordKey]) -> dict[RecordKey, tuple[object, ...]]:
+    """Of each record that is there the values of ``rows.BODIES``, which take a fifth of the time of a whole row."""
+    found: dict[RecordKey, tuple[object, ...]] = {}
+    for kind, columns in rows.BODIES.items():
+        for chunk in _chunks(kind, keys):
+            sql = f"SELECT id, {', '.join(columns)} FROM {BASE[kind]} WHERE id IN ({rows.placeholders(chunk)})"
+            for number, *values in connection.execute(sql, chunk):
+                found[RecordKey(kind, number)] = tuple(values)
+    return found
+
+
+def there(connection: sqlite3.Connection, keys: Sequence[RecordKey]) -> dict[RecordKey, None]:
+    """Those of the records that are there."""
+    found: dict[RecordKey, None] = {}
+    for kind, table in BASE.items():
+        for chunk in _chunks(kind, keys):
+            sql = f"SELECT id FROM {table} WHERE id IN ({rows.placeholders(chunk)})"
+            found |= {RecordKey(kind, row[0]): None for row in connection.execute(sql, chunk)}
     return found
 
 
@@ -54,3 +76,9 @@ def _with_session(connection: sqlite3.Connection, kind: RecordKind, ids: Sequenc
         sql = f"{SELECTS[kind]} WHERE r.id IN ({rows.placeholders(chunk)})"
         for row in connection.execute(sql, chunk):
             yield rows.to_record(kind, row), row["content_id"] or ""
+
+
+def _chunks(kind: RecordKind, keys: Sequence[RecordKey]) -> Iterator[list[int]]:
+    """The ids of a kind, as many at a time as one question takes."""
+    ids = [key.id for key in keys if key.kind is kind]
+    return (ids[at : at + _CHUNK] for at in range(0, len(ids), _CHUNK))

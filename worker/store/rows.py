@@ -1,11 +1,11 @@
 """Pure: rows of the database to records, and what of a record is indexed and shown."""
 
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from worker.contract.records import Observation, Prompt, Record, RecordKind, Summary, items
+from worker.contract.records import Observation, Prompt, Record, RecordKind, Summary, items, key_of
 from worker.contract.tokens import estimate_tokens
 
 R = TypeVar("R", Observation, Summary, Prompt)
@@ -32,6 +32,13 @@ SELECTS: dict[RecordKind, str] = {
 }
 """Rows as the records want them; ``r`` is the record's table, ``s`` its session, ``content_id`` the agent's own id of
 the session, which no record but a prompt holds."""
+
+BODIES: dict[RecordKind, tuple[str, ...]] = {
+    RecordKind.OBSERVATION: ("narrative", "facts", "text", "subtitle"),
+    RecordKind.SUMMARY: ("completed", "learned", "investigated", "next_steps", "notes"),
+    RecordKind.PROMPT: ("prompt_text",),
+}
+"""The columns that an excerpt is taken from; the first that has what is looked for."""
 
 
 def to_observation(row: sqlite3.Row) -> Observation:
@@ -76,6 +83,22 @@ def _typed(name: str, value: object) -> Any:
 
 def _decoded(value: object) -> str:
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+
+
+def body(record: Record) -> Iterator[str]:
+    """The texts of a record that an excerpt is taken from."""
+    kind = key_of(record).kind
+    return texts(kind, (getattr(record, column) for column in BODIES[kind]))
+
+
+def texts(kind: RecordKind, values: Iterable[object]) -> Iterator[str]:
+    """The same of the values of its ``BODIES``."""
+    for column, value in zip(BODIES[kind], values, strict=True):
+        text: str | None = _typed(column, value)
+        if column == "facts":
+            yield from items(text)
+        elif text:
+            yield text
 
 
 @dataclass(frozen=True, slots=True)

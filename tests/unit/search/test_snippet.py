@@ -6,6 +6,7 @@ from tests.factories import make_observation, make_prompt, make_summary
 from worker.contract.records import Record
 from worker.search.snippet import Highlighter
 from worker.search.terms import terms
+from worker.store.rows import body
 
 TEXT = st.text(st.characters()) | st.text(st.sampled_from("log cache-Loging中文é😀_.\n\udcaa"), max_size=600)
 
@@ -53,7 +54,7 @@ def test_spans_lie_in_the_text_in_order_and_apart(text: str, words: str) -> None
 @given(TEXT, TEXT, st.text(st.sampled_from("log cache中文é😀"), max_size=20), st.none() | st.just("lo"))
 def test_matches_of_a_snippet_lie_in_it(narrative: str, fact: str, words: str, prefix: str | None) -> None:
     record = make_observation(narrative=narrative, facts=fact, subtitle="log")
-    snippet = highlighter(words, prefix).snippet(record)
+    snippet = highlighter(words, prefix).snippet(body(record))
     assert "\n" not in snippet.text and len(snippet.text) <= 170
     last = -1
     for start, end in snippet.matches:
@@ -63,7 +64,7 @@ def test_matches_of_a_snippet_lie_in_it(narrative: str, fact: str, words: str, p
 
 def test_snippet_is_cut_around_the_match() -> None:
     text = "filler words " * 200 + "the token expired here " + "more filler " * 200
-    snippet = highlighter("token").snippet(make_observation(narrative=text))
+    snippet = highlighter("token").snippet([text])
     assert snippet.text.startswith("…") and snippet.text.endswith("…")
     assert [snippet.text[start:end] for start, end in snippet.matches] == ["token"]
 
@@ -85,10 +86,10 @@ def test_snippet_is_cut_around_the_match() -> None:
 )
 def test_snippet_of_a_record_without_a_match_is_its_beginning(record: Record, text: str) -> None:
     """R046."""
-    snippet = highlighter("token").snippet(record)
+    snippet = highlighter("token").snippet(body(record))
     assert (snippet.text, snippet.matches) == (text, ())
 
 
 def test_emoji_at_the_beginning_is_marked() -> None:
-    snippet = highlighter("🚀").snippet(make_prompt(prompt_text="ship it 🚀 today"))
+    snippet = highlighter("🚀").snippet(["ship it 🚀 today"])
     assert [snippet.text[start:end] for start, end in snippet.matches] == ["🚀"]

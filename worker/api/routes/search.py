@@ -77,7 +77,7 @@ def routes(services: Services) -> list[Endpoint]:
             rows = await services.engine.search_rows(wanted)
             recalling.read(services, request, (hit.key for hit in rows.hits))
             return respond(rows)
-        page = await services.engine.search(wanted)
+        page = await services.engine.search(wanted, marked=form == "hits")
         if not wanted.typing:  # what flits by while somebody types was not asked for
             recalling.listed(services, request, (hit.key for hit in page.hits))
         return respond(page if form == "hits" else text(as_text(page)))
