@@ -75,3 +75,66 @@ async def test_what_comes_from_an_alias_is_filed_under_the_project_and_given_to_
     assert {line["project"] for line in (await edge.ask("/api/sessions"))["sessions"]} == {"shop"}
     rows = (await edge.ask("/api/context/rows", project="store"))["rows"]
     assert [row["title"] for row in rows] == ["old"]
+
+
+@pytest.fixture
+async def renamed(edge: Edge) -> Edge:
+    """Work was done in `store` before it was said to be `shop`; `y` is no business of either."""
+    await edge.fill(
+        make_batch(
+            [
+                observation_row("lamp at home", project="shop", files_read='["/w/lamp.py"]'),
+                observation_row("lamp before", memory_session_id="m-2", project="store", files_read='["/w/lamp.py"]'),
+                observation_row("lamp merged", memory_session_id="m-2", project="x/y", merged_into_project="store"),
+                observation_row(
+                    "lamp elsewhere", memory_session_id="m-3", project="other", files_read='["/w/lamp.py"]'
+                ),
+            ],
+            sessions=[
+                session_row(project="shop"),
+                session_row("2", project="store"),
+                session_row("3", project="y"),
+            ],
+            summaries=[summary_row("lamp asked", memory_session_id="m-2", project="store")],
+        )
+    )
+    await edge.post(ALIASES, {"alias": "store", "project": "shop"})
+    return edge
+
+
+BOTH = {"lamp at home", "lamp before", "lamp merged"}
+
+
+@pytest.mark.parametrize("project", ["shop", "store"])
+async def test_what_was_filed_under_an_alias_is_found_by_either_name(renamed: Edge, project: str) -> None:
+    """R188: whatever asks for a project."""
+    edge = renamed
+    assert await titles(edge, project) == BOTH
+    assert await titles(edge, f"{project}/*") == BOTH
+    said = await edge.ask("/api/search", format="json", query=f"project:{project.upper()} kind:observation lamp")
+    assert {row["title"] for row in said["observations"]} == BOTH
+    rows = (await edge.ask("/api/context/rows", project=project))["rows"]
+    assert {row["title"] for row in rows} >= BOTH
+    assert "lamp asked" in (await edge.ask("/api/context/recent", project=project))["content"][0]["text"]
+    by_file = await edge.ask("/api/observations/by-file", path="/w/lamp.py", projects=project)
+    assert {row["title"] for row in by_file["observations"]} == {"lamp at home", "lamp before"}
+    around = await edge.ask("/api/timeline", anchor="2", project=project, format="json")
+    assert {entry["title"] for entry in around["entries"]} >= BOTH and "lamp elsewhere" not in str(around)
+    ids = [1, 2, 3, 4]
+    batch = await edge.post("/api/observations/batch", {"ids": ids, "project": project})
+    assert {row["title"] for row in batch} == BOTH
+    assert (await edge.ask("/api/observation/2", project=project))["title"] == "lamp before"
+    assert {line["project"] for line in (await edge.ask("/api/sessions", project=project))["sessions"]} == {
+        "shop", "store"
+    }  # fmt: skip
+    costs = await edge.ask("/api/costs", project=project)
+    assert {line["value"] for line in costs["projects"]} == {"shop", "store", "x/y"}
+    for title in ("lamp at home", "lamp before", "lamp merged", "lamp elsewhere"):
+        told = await edge.post("/api/context/semantic", {"q": f"what about the {title}?", "project": project})
+        assert (title in told["context"]) is (title in BOTH)
+
+
+async def test_an_alias_that_is_taken_back_counts_no_more(renamed: Edge) -> None:
+    await renamed.post(ALIASES, {"alias": "store", "project": "store"})
+    assert await titles(renamed, "shop") == {"lamp at home"}
+    assert await titles(renamed, "store") == {"lamp before", "lamp merged"}

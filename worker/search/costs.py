@@ -8,7 +8,7 @@ from worker.contract.query import Parsed
 from worker.contract.search import SearchQuery
 from worker.contract.when import at_ms
 from worker.search import buckets, economics
-from worker.store import costs, filters, recalls, session_list, spend
+from worker.store import aliases, costs, filters, recalls, session_list, spend
 from worker.store.filters import Condition
 from worker.store.tables import Connection
 
@@ -26,6 +26,7 @@ def answer(connection: Connection, asked: CostQuery, now_epoch_ms: int, zone: dt
             until_epoch_ms=asked.until_epoch_ms,
         ),
         Parsed(sessions=(asked.session,)) if asked.session else None,
+        known=aliases.every(connection),
     )
     parts = costs.by_project_and_type(connection, where)
     whole = economics.total(parts.values())

@@ -168,7 +168,8 @@ class Engine:
         said = parse(query.text, now_epoch_ms=int(self._now() * 1000), zone=self._zone, typing=query.typing)
         wanted = terms.Wanted(said.text, said.phrases, typing=query.typing and said.ends_in_word)
         unwanted = terms.excluding(said.excluded)
-        where = filters.condition(query, said, excluding=self._finder.found(unwanted) if unwanted else None)
+        excluding, known = self._finder.found(unwanted) if unwanted else None, self._store.aliases
+        where = filters.condition(query, said, excluding=excluding, known=known)
         match = terms.expression(wanted)
         wordless = (_WORDLESS,) if said.text.strip() and not match and not query.typing else ()
         span = shown_span(said.since_epoch_ms, said.until_epoch_ms, self._zone)
@@ -212,7 +213,7 @@ class Engine:
         anchor = await self._anchor(query)
 
         def work(connection: Connection) -> Window:
-            where = filters.scope(query.project, query.platform_source, query.session)
+            where = filters.scope(query.project, query.platform_source, query.session, known=self._store.aliases)
             if isinstance(anchor, Moment):
                 moment = (anchor.epoch_ms, 0, 0)
             else:

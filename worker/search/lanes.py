@@ -11,14 +11,14 @@ from msgspec.structs import replace
 from worker.contract.lanes import Lane, LaneCell, LaneQuery, Lanes, SessionBegin
 from worker.contract.search import SearchQuery
 from worker.search import buckets
-from worker.store import costs, filters, lanes
+from worker.store import aliases, costs, filters, lanes
 from worker.store.lanes import Piece
 from worker.store.tables import Connection
 
 
 def around(connection: Connection, query: LaneQuery, zone: dt.tzinfo | None = None) -> Lanes:
     """The sessions around a moment."""
-    where = _where(query)
+    where = _where(connection, query)
     first, last = costs.span(connection, where)
     if first is None or last is None:
         return Lanes(buckets=(), bucket_ms=query.bucket_ms)
@@ -41,16 +41,17 @@ def around(connection: Connection, query: LaneQuery, zone: dt.tzinfo | None = No
 
 def begin(connection: Connection, query: LaneQuery, *, later: bool) -> SessionBegin:
     """Where the session after the moment begins, or the one before it."""
-    session, epoch_ms = lanes.begin(connection, _where(query), query.around_epoch_ms, later=later)
+    session, epoch_ms = lanes.begin(connection, _where(connection, query), query.around_epoch_ms, later=later)
     return SessionBegin(session=session, epoch_ms=epoch_ms)
 
 
-def _where(query: LaneQuery) -> filters.Condition:
+def _where(connection: Connection, query: LaneQuery) -> filters.Condition:
     return filters.condition(
         SearchQuery(
             project=query.project, session=query.session, platform_source=query.platform_source,
             until_epoch_ms=query.until_epoch_ms,
-        )
+        ),
+        known=aliases.every(connection),
     )  # fmt: skip
 
 

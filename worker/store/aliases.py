@@ -1,11 +1,14 @@
 """Projects that are one for people: names for what comes (`py_aliases`), and what is there found under another name.
 
 A record keeps the project it was made in; what it was merged into stands beside it, as in the original, and every
-search by project looks at both. An alias changes under which project what comes is filed.
+search by project looks at both. An alias changes under which project what comes is filed; what was filed under the
+alias before is found by either name.
 """
 
 import sqlite3
+from collections.abc import Mapping
 
+from worker.contract import project_name
 from worker.contract.errors import Conflict, Invalid, NotFound
 
 TABLES = {
@@ -18,6 +21,15 @@ def named(connection: sqlite3.Connection, project: str) -> str:
     """Under which name what comes from a project is filed: its own, unless it is an alias."""
     row = connection.execute("SELECT project FROM py_aliases WHERE alias = ?", (project,)).fetchone()
     return project if row is None else str(row[0])
+
+
+def together(known: Mapping[str, str], project: str) -> tuple[str, ...]:
+    """All names that a project goes by, its own first. known: alias → the project it stands for."""
+    head = project_name.head(project)
+    own = project if head is None else head
+    first = known.get(own, own)
+    names = dict.fromkeys((own, first, *(alias for alias, other in known.items() if other == first)))
+    return tuple(name if head is None else name + project_name.BELOW for name in names)
 
 
 def every(connection: sqlite3.Connection) -> dict[str, str]:

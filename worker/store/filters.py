@@ -1,19 +1,22 @@
 """Pure: the filters of a question as a condition on ``py_docs d`` and its parameters."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from worker.contract import project_name
 from worker.contract.errors import Invalid
 from worker.contract.query import Parsed
 from worker.contract.records import RecordKind, parse_key
 from worker.contract.search import SearchQuery
+from worker.store.aliases import together
 from worker.store.rows import CODES, placeholders
 
 INTERNAL_PROJECT = "observer-sessions"
 """Where the original's own extraction sessions go; shown only to those who ask for it by name."""
 
+_NO_ALIASES: Mapping[str, str] = MappingProxyType({})
 _MOST_VALUES = 100
 _OBSERVATION, _SUMMARY = CODES[RecordKind.OBSERVATION], CODES[RecordKind.SUMMARY]
 
@@ -41,13 +44,20 @@ class Condition:
     narrow: bool = True
 
 
-def condition(query: SearchQuery, said: Parsed | None = None, *, excluding: Part | None = None) -> Condition:
+def condition(
+    query: SearchQuery,
+    said: Parsed | None = None,
+    *,
+    excluding: Part | None = None,
+    known: Mapping[str, str] = _NO_ALIASES,
+) -> Condition:
     """All filters of a query and of what its line says; words are not among them.
 
-    excluding: a question for docids and its parameters; what it finds is left out.
+    known: alias → the project it stands for. excluding: a question for docids and its parameters; what it finds is left
+    out.
     """
     _bounded(query)
-    parts = [_scope(query.project), *_shared(query)]
+    parts = [_scope(query.project, known), *_shared(query)]
     if query.platform_source:
         parts.append(("d.platform = ?", [query.platform_source]))
     if query.session:
@@ -55,7 +65,7 @@ def condition(query: SearchQuery, said: Parsed | None = None, *, excluding: Part
     if said is not None:
         _bounded(said)
         parts += _shared(said)
-        parts += [_projects(said.projects)] if said.projects else []
+        parts += [_projects(said.projects, known)] if said.projects else []
         parts += [_sessions(said.sessions)] if said.sessions else []
     if excluding is not None:
         parts.append((f"d.docid NOT IN ({excluding[0]})", excluding[1]))
@@ -83,9 +93,10 @@ def _shared(asked: SearchQuery | Parsed) -> list[Part]:
     return parts
 
 
-def _projects(names: Sequence[str]) -> Part:
+def _projects(names: Sequence[str], known: Mapping[str, str]) -> Part:
     """Any of the projects, or merged into one, in any letter case."""
-    lowered = [name.lower() for name in names]
+    lower = {alias.lower(): project.lower() for alias, project in known.items()}
+    lowered = list(dict.fromkeys(other for name in names for other in together(lower, name.lower())))
     found = [named(column, lowered) for column in ("lower(d.project)", "lower(d.merged)")]
     return f"({' OR '.join(sql for sql, _ in found)})", [value for _, values in found for value in values]
 
@@ -118,17 +129,24 @@ def _sessions(names: Sequence[str]) -> Part:
     return "(" + " OR ".join(tests) + ")", values
 
 
-def scope(project: str | None, platform_source: str | None = None, session: str | None = None) -> Condition:
-    """The filters of a timeline."""
-    return condition(SearchQuery(project=project, platform_source=platform_source, session=session))
+def scope(
+    project: str | None,
+    platform_source: str | None = None,
+    session: str | None = None,
+    *,
+    known: Mapping[str, str] = _NO_ALIASES,
+) -> Condition:
+    """The filters of a timeline. known: as for ``condition``."""
+    return condition(SearchQuery(project=project, platform_source=platform_source, session=session), known=known)
 
 
-def _scope(project: str | None) -> Part:
+def _scope(project: str | None, known: Mapping[str, str]) -> Part:
     if project is None:
         return "d.project <> ?", [INTERNAL_PROJECT]
-    if project_name.head(project) is None:
+    names = together(known, project)
+    if names == (project,) and project_name.head(project) is None:
         return "(d.project = ? OR d.merged = ?)", [project, project]
-    (own, values), (merged, _) = named("d.project", [project]), named("d.merged", [project])
+    (own, values), (merged, _) = named("d.project", names), named("d.merged", names)
     return f"({own} OR {merged})", [*values, *values]
 
 

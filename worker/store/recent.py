@@ -4,7 +4,7 @@ import sqlite3
 from dataclasses import dataclass
 
 from worker.contract.records import RecordKey, RecordKind, Summary
-from worker.store import records
+from worker.store import aliases, filters, records
 
 _MOST_TITLES = 20
 
@@ -24,15 +24,16 @@ def sessions(
     connection: sqlite3.Connection, project: str, platform_source: str | None, limit: int
 ) -> list[RecentSession]:
     """The last that have anything to tell, oldest first."""
+    own, names = filters.named("s.project", aliases.together(aliases.every(connection), project))
     found = connection.execute(
-        """SELECT s.memory_session_id AS id, s.status, s.user_prompt, s.started_at_epoch AS started,
+        f"""SELECT s.memory_session_id AS id, s.status, s.user_prompt, s.started_at_epoch AS started,
             (SELECT max(id) FROM session_summaries WHERE memory_session_id = s.memory_session_id) AS summary
-        FROM sdk_sessions s WHERE s.project = ?1 AND s.memory_session_id IS NOT NULL
-            AND (?2 IS NULL OR coalesce(nullif(s.platform_source, ''), 'claude') = ?2)
+        FROM sdk_sessions s WHERE {own} AND s.memory_session_id IS NOT NULL
+            AND (? IS NULL OR coalesce(nullif(s.platform_source, ''), 'claude') = ?)
             AND (EXISTS (SELECT 1 FROM session_summaries WHERE memory_session_id = s.memory_session_id)
                 OR EXISTS (SELECT 1 FROM observations WHERE memory_session_id = s.memory_session_id))
-        ORDER BY s.started_at_epoch DESC, s.id DESC LIMIT ?3""",
-        (project, platform_source, limit),
+        ORDER BY s.started_at_epoch DESC, s.id DESC LIMIT ?""",
+        (*names, platform_source, platform_source, limit),
     ).fetchall()
     return [_session(connection, row) for row in reversed(found)]
 

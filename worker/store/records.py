@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from worker.contract.records import Record, RecordKey, RecordKind
 from worker.contract.search import Order, SearchQuery
 from worker.store import filters, listing, rows
+from worker.store.aliases import every as every_alias
 from worker.store.queueing import BASE
 from worker.store.rows import SELECTS
 
@@ -60,7 +61,8 @@ def page(
 
     A prompt that repeats one of the same session within ten seconds is left out: a double key press, not a thought.
     """
-    where = filters.condition(SearchQuery(kinds=(kind,), project=project, platform_source=platform_source))
+    query = SearchQuery(kinds=(kind,), project=project, platform_source=platform_source)
+    where = filters.condition(query, known=every_alias(connection))
     if kind is RecordKind.PROMPT:
         where = filters.Condition(f"{where.sql} AND {_NOT_REPEATED}", where.values)
     keys = listing.listing(connection, where, order=Order.DATE_DESC, limit=limit + 1, offset=offset)

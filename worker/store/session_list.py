@@ -8,7 +8,7 @@ from worker.contract.batches import SessionRow
 from worker.contract.records import RecordKey, RecordKind, Summary
 from worker.contract.search import Entry
 from worker.contract.sessions import SessionLine, SessionQuery
-from worker.store import filters, listing, records, search_index, session_rows, shares
+from worker.store import aliases, filters, listing, records, search_index, session_rows, shares
 from worker.store.filters import INTERNAL_PROJECT, Part
 from worker.store.rows import CODES, KINDS, one_line, placeholders
 
@@ -22,7 +22,7 @@ _PROMPTS = f"""FROM sdk_sessions s JOIN user_prompts p ON p.session_db_id = s.id
 
 def page(connection: sqlite3.Connection, asked: SessionQuery) -> tuple[list[SessionLine], int]:
     """A page of sessions, the last started first, and how many there are in all."""
-    parts = [_scope(asked.project)]
+    parts = [_scope(connection, asked.project)]
     if asked.platform_source:
         parts.append(("coalesce(nullif(platform_source, ''), 'claude') = ?", [asked.platform_source]))
     if asked.since_epoch_ms is not None or asked.until_epoch_ms is not None:
@@ -69,10 +69,11 @@ def entries(connection: sqlite3.Connection, session: SessionLine, *, limit: int,
     return [found[key] for key in keys]
 
 
-def _scope(project: str | None) -> Part:
+def _scope(connection: sqlite3.Connection, project: str | None) -> Part:
     if project is None:
         return "project <> ?", [INTERNAL_PROJECT]
-    (own, values), (merged, _) = (filters.named(column, [project]) for column in ("project", "merged"))
+    names = aliases.together(aliases.every(connection), project)
+    (own, values), (merged, _) = (filters.named(column, names) for column in ("project", "merged"))
     return f"({own} OR memory_session_id IN (SELECT session FROM py_docs WHERE {merged}))", [*values, *values]
 
 

@@ -10,7 +10,7 @@ import sqlite3
 from dataclasses import dataclass
 
 from worker.contract.when import iso_utc
-from worker.store import filters
+from worker.store import aliases, filters
 
 TABLES = {
     "py_spend": """CREATE TABLE py_spend (
@@ -74,7 +74,7 @@ def by(connection: sqlite3.Connection, column: str, whose: Whose | None = None, 
     if column not in ("day", "project", "model"):
         raise ValueError(column)
     order = "day DESC" if column == "day" else f"sum(tokens) DESC, {column}"
-    where, values = _where(whose or Whose())
+    where, values = _where(connection, whose or Whose())
     found = connection.execute(
         f"""SELECT {column}, sum(calls), sum(tokens) FROM py_spend WHERE {where}
             GROUP BY {column} ORDER BY {order} LIMIT ?""",
@@ -85,17 +85,17 @@ def by(connection: sqlite3.Connection, column: str, whose: Whose | None = None, 
 
 def total(connection: sqlite3.Connection, whose: Whose) -> Line:
     """All of it."""
-    where, values = _where(whose)
+    where, values = _where(connection, whose)
     calls, tokens = connection.execute(
         f"SELECT coalesce(sum(calls), 0), coalesce(sum(tokens), 0) FROM py_spend WHERE {where}", values
     ).fetchone()
     return Line("", int(calls), int(tokens))
 
 
-def _where(whose: Whose) -> tuple[str, list[str]]:
+def _where(connection: sqlite3.Connection, whose: Whose) -> tuple[str, list[str]]:
     parts, values = ["1"], []
     if whose.project:
-        sql, names = filters.named("project", [whose.project])
+        sql, names = filters.named("project", aliases.together(aliases.every(connection), whose.project))
         parts.append(sql)
         values += [str(name) for name in names]
     if whose.session:

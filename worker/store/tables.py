@@ -7,7 +7,7 @@ the store's threads.
 import asyncio
 import logging
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -15,6 +15,7 @@ from typing import TypeVar
 
 from worker.contract.errors import MemError, Unavailable
 from worker.store import checkup, proof, search_index
+from worker.store.aliases import every as every_alias
 from worker.store.changes import Change, ChangeFeed
 from worker.store.database import Connector, Database, plain_connection
 
@@ -33,10 +34,13 @@ _BACKLOG_ROWS = 200
 class Store:
     """Open it with ``open_store``; ``close`` it."""
 
-    def __init__(self, database: Database, backlog: int, *, proved: bool = True) -> None:
+    def __init__(
+        self, database: Database, backlog: int, *, proved: bool = True, aliases: Mapping[str, str] | None = None
+    ) -> None:
         self._database = database
         self._backlog = backlog
         self._proved = proved
+        self._aliases = aliases or {}
         self.feed = ChangeFeed()
 
     @property
@@ -53,6 +57,15 @@ class Store:
     def complete(self) -> bool:
         """Whether everything that was there at the start has been indexed, and was seen to be."""
         return self._backlog == 0 and self._proved
+
+    @property
+    def aliases(self) -> Mapping[str, str]:
+        """Alias → the project it stands for."""
+        return self._aliases
+
+    async def read_aliases(self) -> None:
+        """Know them anew, after a change."""
+        self._aliases = await self.read(every_alias)
 
     async def read(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """The result of ``work`` on one consistent state."""
@@ -150,7 +163,8 @@ def open_store(path: Path, *, connect: Connector = plain_connection, ours: bool 
     if beyond := database.read_now(checkup.too_large):
         _log.warning("%s", checkup.TOO_LARGE.format(beyond))
     database.be_patient()
-    return Store(database, database.read_now(search_index.queued), proved=state.proved or not ours)
+    waiting, known = database.read_now(search_index.queued), database.read_now(every_alias)
+    return Store(database, waiting, proved=state.proved or not ours, aliases=known)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,8 @@ from msgspec import structs
 
 from worker.contract.search import Order
 from worker.contract.tool_uses import ToolUse, ToolUseEntry, ToolUseQuery
+from worker.store import aliases
+from worker.store.filters import Part, named
 from worker.store.rows import placeholders
 
 R = TypeVar("R", ToolUse, ToolUseEntry)
@@ -23,7 +25,6 @@ _OLDEST = "created_at_epoch, id"
 def listing(connection: sqlite3.Connection, query: ToolUseQuery) -> tuple[ToolUseEntry, ...]:
     """Those that fit, newest first unless oldest first is asked for."""
     tests = [
-        ("project = ?", query.project),
         ("content_session_id = ?", query.content_session_id),
         ("memory_session_id = ?", query.memory_session_id),
         ("agent_id = ?", query.agent_id),
@@ -33,6 +34,10 @@ def listing(connection: sqlite3.Connection, query: ToolUseQuery) -> tuple[ToolUs
     ]
     parts = [sql for sql, value in tests if value is not None]
     values: list[object] = [value for _, value in tests if value is not None]
+    if query.project is not None:
+        own, names = _of_project(connection, query.project)
+        parts.append(own)
+        values += names
     if query.tool_names:
         parts.append(f"tool_name IN ({placeholders(query.tool_names)})")
         values += query.tool_names
@@ -54,11 +59,18 @@ def by_ids(
     numbers = [int(text) for text in texts if text.isascii() and text.isdigit() and len(text) < 19]
     where = f"(id IN ({placeholders(numbers)}) OR tool_use_id IN ({placeholders(texts)}))"
     values: list[object] = [*numbers, *texts]
-    for column, value in (("project", project), ("content_session_id", content_session_id)):
-        if value:
-            where += f" AND {column} = ?"
-            values.append(value)
+    if content_session_id:
+        where += " AND content_session_id = ?"
+        values.append(content_session_id)
+    if project:
+        own, names = _of_project(connection, project)
+        where += f" AND {own}"
+        values += names
     return _select(connection, ToolUse, where, _NEWEST, (*values, limit, 0))
+
+
+def _of_project(connection: sqlite3.Connection, project: str) -> Part:
+    return named("project", aliases.together(aliases.every(connection), project))
 
 
 def _select(

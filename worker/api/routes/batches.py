@@ -1,5 +1,7 @@
 """Rows by what names them: ids, sessions, files."""
 
+from collections.abc import Iterable
+
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -26,12 +28,17 @@ _FEW = Number(("limit",), "how many at most; above 100 counts as 100", default=1
 def routes(services: Services) -> list[Endpoint]:
     """The routes of this topic."""
 
+    def _names(projects: Iterable[str | None]) -> tuple[str, ...]:
+        """The projects by all the names that they go by."""
+        known = services.store.aliases
+        return tuple(dict.fromkeys(name for one in projects if one for name in aliases.together(known, one)))
+
     async def batch(request: Request) -> Response:
         asked = await body(request, ObservationBatch)
         ids = id_list(asked.ids)
         limit = None if asked.limit is None else whole_number(asked.limit, "limit", low=1)
         found = await services.store.read(lambda connection: observations.by_ids(connection, ids))
-        chosen = _chosen(list(found.values()), asked)[:limit]
+        chosen = _chosen(list(found.values()), asked, _names([asked.project]))[:limit]
         recalling.read(services, request, map(key_of, chosen))
         return respond([lean_row(record) if asked.lean else row(record) for record in chosen])
 
@@ -46,11 +53,10 @@ def routes(services: Services) -> list[Endpoint]:
         if not paths or len(paths) > params.MOST // 10:
             raise Invalid(f"path must be given once to {params.MOST // 10} times", field="path")
         projects, platform, limit = _PROJECTS.of(query), params.PLATFORM.of(query), min(_FEW.of(query), 100)
+        every = _names(projects)
 
         def look(connection: Connection) -> list[Observation]:
-            # What comes from a project that goes by another name is filed under that.
-            both = tuple(dict.fromkeys((*projects, *(aliases.named(connection, project) for project in projects))))
-            return observations.of_files(connection, paths, projects=both, platform_source=platform, limit=limit)
+            return observations.of_files(connection, paths, projects=every, platform_source=platform, limit=limit)
 
         found = await services.store.read(look)
         recalling.of_files(services, request, map(key_of, found))
@@ -74,7 +80,7 @@ def routes(services: Services) -> list[Endpoint]:
     ]  # fmt: skip
 
 
-def _chosen(found: list[Observation], asked: ObservationBatch) -> list[Observation]:
+def _chosen(found: list[Observation], asked: ObservationBatch, names: tuple[str, ...]) -> list[Observation]:
     """The observations in the order asked for, of the project and platform asked for."""
     order = asked.orderBy or Order.DATE_DESC.value
     if order not in ("date_desc", "date_asc"):
@@ -84,7 +90,7 @@ def _chosen(found: list[Observation], asked: ObservationBatch) -> list[Observati
     kept = [
         record
         for record in found
-        if (not asked.project or asked.project in (record.project, record.merged_into_project))
+        if (not names or record.project in names or record.merged_into_project in names)
         and (not platform or (record.platform_source or "claude") == platform)
     ]
     return sorted(kept, key=lambda record: (record.created_at_epoch, record.id), reverse=order == "date_desc")

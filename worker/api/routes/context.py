@@ -36,9 +36,9 @@ def routes(services: Services) -> list[Endpoint]:
     """The routes of this topic."""
 
     async def composed(query: Query, projects: Sequence[str]) -> Composed:
-        names = await services.store.read(aliases.every)
-        # What comes from a project that goes by another name is filed under that.
-        both = tuple(dict.fromkeys((*(names[name] for name in projects if name in names), *projects)))
+        # Of the names of a project the one that was asked for counts last, which is that of the session.
+        others = (other for name in projects for other in aliases.together(services.store.aliases, name))
+        both = tuple(dict.fromkeys((*(other for other in others if other not in projects), *projects)))
         asked = ContextQuery(
             projects=both,
             platform=params.PLATFORM.of(query),

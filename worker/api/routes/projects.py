@@ -28,6 +28,7 @@ def routes(services: Services) -> list[Endpoint]:
         asked = await body(request, Alias)
         name, project = _name(asked.alias, "alias"), _name(asked.project, "project")
         await services.store.write(lambda connection: aliases.put(connection, name, project))
+        await services.store.read_aliases()
         return await listed(request)
 
     async def listed(request: Request) -> Response:

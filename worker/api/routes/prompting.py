@@ -14,7 +14,7 @@ from worker.contract.records import RecordKind, key_of
 from worker.contract.search import MOST_CHARS, SearchQuery
 from worker.present import prompt_block
 from worker.present.choosing import superseded
-from worker.store import aliases, given, search_index
+from worker.store import given, search_index
 from worker.store.sessions import normalised_platform
 from worker.store.tables import Connection
 
@@ -74,17 +74,16 @@ async def _remembered(services: Services, request: Request, asked: Prompted) -> 
         return Remembered()
     scope = f"session:{asked.contentSessionId}"
 
-    def look(connection: Connection) -> tuple[frozenset[int], str]:
-        unwanted = given.given(connection, scope) | given.wishes(connection).muted
-        return unwanted, aliases.named(connection, asked.project or "")
+    def look(connection: Connection) -> frozenset[int]:
+        return given.given(connection, scope) | given.wishes(connection).muted
 
-    numbers, project = await services.store.read(look)
+    numbers = await services.store.read(look)
     known = {key.id for key in map(search_index.key, numbers) if key.kind is RecordKind.OBSERVATION}
     most = _most(asked.limit, settings.semantic_limit)
     query = SearchQuery(
         text=words,
         kinds=(RecordKind.OBSERVATION,),
-        project=project or None,
+        project=asked.project or None,
         platform_source=normalised_platform(asked.platformSource) if asked.platformSource else None,
         limit=_MOST + len(known),
     )

@@ -1,5 +1,6 @@
 """Pages and single records, in the shapes of the original's viewer."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -16,7 +17,7 @@ from worker.contract.errors import Invalid, NotFound
 from worker.contract.recalls import ObservationRead, PromptRead, Recalled, Recalls, SummaryRead
 from worker.contract.records import Observation, Prompt, Record, RecordKey, RecordKind, Summary, items, parse_key
 from worker.contract.viewer import ObservationItem, Page, PromptItem, SummaryItem
-from worker.store import recalls, records, search_index
+from worker.store import aliases, recalls, records, search_index
 from worker.store.search_index import docid
 
 _WORD = {RecordKind.OBSERVATION: "Observation", RecordKind.SUMMARY: "Session", RecordKind.PROMPT: "Prompt"}
@@ -52,13 +53,17 @@ def routes(services: Services) -> list[Endpoint]:
         shown = tuple(_item(record, kind, content_id) for record, content_id in found)
         return respond(Page(items=shown, hasMore=more, offset=offset, limit=limit))
 
+    def _names(query: Query) -> Sequence[str] | None:
+        project = params.PROJECT.of(query)
+        return None if project is None else aliases.together(services.store.aliases, project)
+
     async def one(request: Request, kind: RecordKind) -> Response:
         key = RecordKey(kind, whole_number(request.path_params["id"], "id", low=1, high=LAST_ID))
         query = Query(request)
         found, counts = await services.store.read(
             lambda connection: (records.by_keys(connection, [key]).get(key), recalls.of(connection, [docid(key)]))
         )
-        if found is None or not _in_scope(found, params.PROJECT.of(query), params.PLATFORM.of(query)):
+        if found is None or not _in_scope(found, _names(query), params.PLATFORM.of(query)):
             raise NotFound(f"{_WORD[kind]} #{key.id} not found", field="id")
         recalling.read(services, request, [key])
         if not _RECALLED.of(query):
@@ -133,8 +138,8 @@ def _shortened(files: str | None, project: str) -> str | None:
     return msgspec.json.encode([path.rpartition(marker)[2] for path in items(files)]).decode()
 
 
-def _in_scope(record: Record, project: str | None, platform: str | None) -> bool:
+def _in_scope(record: Record, names: Sequence[str] | None, platform: str | None) -> bool:
     merged = getattr(record, "merged_into_project", None)
-    return (project is None or project in (record.project, merged)) and (
+    return (names is None or record.project in names or merged in names) and (
         platform is None or (record.platform_source or "claude") == platform
     )
