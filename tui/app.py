@@ -3,6 +3,7 @@
 import asyncio
 import signal
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ParamSpec
@@ -16,19 +17,8 @@ from tui import kept as kept_file
 from tui import messages, styles
 from tui.cells.glyphs import ASCII
 from tui.cells.look import Look
-from tui.clipboard import Clipboard
-from tui.deeds.asking import Asking
-from tui.deeds.commanding import Commanding
-from tui.deeds.copying import Copying
-from tui.deeds.filtering import Filtering
-from tui.deeds.going import Going
 from tui.deeds.keeping import Keeping
-from tui.deeds.linking import Linking
-from tui.deeds.marking import Marking
-from tui.deeds.scrubbing import Scrubbing
-from tui.deeds.table import Deed, gathered
-from tui.deeds.travelling import Travelling
-from tui.gateway.front import Gateway
+from tui.deeds.table import Deed
 from tui.keymap import places, table
 from tui.keymap.chosen import Chosen, led
 from tui.screens import themes
@@ -48,10 +38,15 @@ from worker.contract.query import parse
 from worker.contract.settings import Settings
 
 if TYPE_CHECKING:
+    from tui.deeds.asking import Asking
+    from tui.deeds.crew import Crew
     from tui.deeds.whole import Whole
+    from tui.gateway.front import Gateway
 
 P = ParamSpec("P")
 _ENDS = (signal.SIGTERM, signal.SIGHUP)
+_SENT_S = 0.01
+"""A thread writes what is painted: it gets this long before there is other work."""
 
 
 class MemoryApp(ThriftyApp):
@@ -76,29 +71,18 @@ class MemoryApp(ThriftyApp):
         environ: Mapping[str, str] | None = None,
         guarded: bool = False,
         keys: Chosen | None = None,
-        open_gateway: Callable[[Settings], Gateway] = Gateway,
+        open_gateway: "Callable[[Settings], Gateway] | None" = None,
         painted: Callable[[], None] = lambda: None,
     ) -> None:
         super().__init__(css_path=[*styles.first()])
         self._settings = settings
         self.look = look
-        self.asking = Asking(self, open_gateway(settings))
-        self.linking = Linking(self, self.asking, settings, open_gateway)
-        travelling = Travelling(self, self.asking)
-        filtering = Filtering(self)
-        scrubbing = Scrubbing(self, self.asking, filtering)
-        clipboard = Clipboard(environ or {}, self._write, command=settings.clipboard_command)
-        self._copying = Copying(self, self.asking, clipboard)
+        self._environ = environ or {}
+        self._open_gateway = open_gateway
+        self._crew: Crew | None = None
         self._whole: Whole | None = None
-        self._deeds = gathered(
-            self.linking,
-            travelling,
-            Going(self, self.asking, travelling, scrubbing),
-            filtering,
-            scrubbing,
-            Marking(self, self._copying),
-            Commanding(self, self.asking),
-        )
+        self._deeds: dict[str, Deed] = {}
+        self._curtain = ExitStack()
         self._painted = painted
         self._wanted_theme = ""
         self.faults: list[BaseException] = []
@@ -154,6 +138,11 @@ class MemoryApp(ThriftyApp):
         loop = asyncio.get_running_loop()
         for number in _ENDS:
             loop.add_signal_handler(number, self._end, number)
+        # Known before anything is styled: each class more that comes after that styles all once more.
+        few = self.no_color or self.console.color_system in (None, "standard")
+        known = {"-few-colours": few, "-ascii": self.look.glyphs is ASCII, "-terminal-colours": self.current_theme.ansi}
+        self.update_classes(known, update=False)
+        self._curtain.enter_context(self.batch_update())
 
     def _end(self, number: signal.Signals) -> None:
         """The exit code is the one a shell gives to who dies of the signal; a second signal does kill."""
@@ -166,16 +155,10 @@ class MemoryApp(ThriftyApp):
             loop.remove_signal_handler(number)
 
     def on_mount(self) -> None:
-        """Paint first; look for the worker after that."""
+        """Get ready to paint."""
         self.theme_changed_signal.subscribe(self, self._wear_terminal_colours)
-        self._wear_terminal_colours(self.current_theme)
-        if self.no_color or self.console.color_system in (None, "standard"):
-            self.add_class("-few-colours")
-        if self.look.glyphs is ASCII:
-            self.add_class("-ascii")
         self.animation_level = "none"  # a wheel that scrolls smoothly paints ten screens for one
         self.store.subscribe(self._changed)
-        self.push_screen(self.first())
         if self.state.key_notes:
             more = (
                 f" (and {len(self.state.key_notes) - 1} more; {{guide}} lists them)"
@@ -183,17 +166,22 @@ class MemoryApp(ThriftyApp):
                 else ""
             )
             self.say(f"keymap.toml: {self.state.key_notes[0]}{more}")
-        self.call_after_refresh(self._begin)
+
+    def on_ready(self) -> None:
+        """Paint, now that each widget knows how large it is; whoever has work to do is called after that."""
+        self._curtain.close()
+        self.screen.refresh()
+        self.call_after_refresh(self.later, _SENT_S, self._begin)
 
     def _begin(self) -> None:
+        self.crew.linking.link_up()
         self._painted()
-        self.linking.link_up()
 
     def _wear_terminal_colours(self, theme: Theme) -> None:
         """What lies under the cursor is told by turning the colours round, where we do not know them."""
         self.set_class(theme.ansi, "-terminal-colours")
 
-    def first(self) -> DrawnScreen:
+    def get_default_screen(self) -> DrawnScreen:
         """The screen below all others."""
         return self.workspace
 
@@ -201,7 +189,8 @@ class MemoryApp(ThriftyApp):
         """Leave nothing open."""
         self._free_signals()
         self.keeping.close()
-        await self.asking.gateway.close()
+        if self._crew is not None:
+            await self._crew.asking.gateway.close()
 
     async def on_event(self, event: events.Event) -> None:
         """A key of a person's own is turned into the one of the tables before anybody sees it."""
@@ -224,16 +213,31 @@ class MemoryApp(ThriftyApp):
         self.tell(facts.Said(text))
 
     @property
+    def crew(self) -> "Crew":
+        """Who does what. A key that comes before they are called calls them."""
+        if self._crew is None:
+            from tui.deeds.crew import Crew  # 40 ms, for the first paint
+
+            self._crew = Crew(self, self._settings, self._environ, self._write, self._open_gateway)
+            self._deeds |= self._crew.deeds
+        return self._crew
+
+    @property
+    def asking(self) -> "Asking":
+        """Who asks the worker."""
+        return self.crew.asking
+
+    @property
     def whole(self) -> "Whole":
         """The screens about the memory as a whole, and what is done on them."""
         if self._whole is None:
             from tui.deeds.whole import Whole  # 25 ms, for the first paint
 
-            self._whole = Whole(self, self.asking, self.linking, self._copying)
+            self._whole = Whole(self, self.crew.asking, self.crew.linking, self.crew.copying)
         return self._whole
 
     def _deed(self, action: str) -> Deed:
-        if action not in self._deeds:
+        if action not in self.crew.deeds:
             self._deeds |= self.whole.deeds()
         return self._deeds[action]
 
@@ -243,8 +247,8 @@ class MemoryApp(ThriftyApp):
         for screen in self.screen_stack:
             if isinstance(screen, DrawnScreen):
                 screen.show(state)
-        self.asking.changed(before, state)
-        self.linking.changed(before, state)
+        if self._crew is not None:
+            self._crew.changed(before, state)
         if self._whole is not None:
             self._whole.changed(before, state)
         if state.demo is self._settings.demo:

@@ -14,7 +14,7 @@ class PickApp(MemoryApp):
 
     picked: tuple[RecordKey, ...] = ()
 
-    def first(self) -> DrawnScreen:
+    def get_default_screen(self) -> DrawnScreen:
         """Box and list, and nothing more."""
         return PickScreen(self.look, self.state)
 

@@ -5,7 +5,8 @@ Deferred imports of the tree, and what each saves:
 ``worker.cli.harness.telling``: subprocess (3 ms, for a hook that finds no worker);
 ``worker.contract.remote``: worker.contract.quick (7 ms, for a terminal app whose first paint asks nobody);
 ``tui.gateway.front``: worker.contract.launch, reader, client (10, 2 and 90 ms, for the same);
-``tui.app``: tui.deeds.whole (25 ms, for the first paint; the screens that it brings come with the first key to one);
+``tui.app``: tui.deeds.crew (40 ms, for the first paint, right after which it comes), tui.deeds.whole (25 ms, for the
+same; the screens that it brings come with the first key to one);
 ``tui.__main__``, ``tui.picking``: what draws, and asyncio (200 ms, for ``--help``, a refusal, ``--plain``);
 ``mcp_bridge.__main__``: mcp, mcp_bridge.server, worker.contract.client (600 ms and more, for a bad flag or --help).
 """
@@ -51,6 +52,7 @@ DEFERRED = {
     ("mcp_bridge/__main__.py", "mcp_bridge.server"),
     ("mcp_bridge/__main__.py", "worker.contract.client"),
     ("worker/contract/remote.py", "worker.contract.quick"),
+    ("tui/app.py", "tui.deeds.crew"),
     ("tui/app.py", "tui.deeds.whole"),
     ("tui/gateway/front.py", "worker.contract"),
     ("tui/gateway/front.py", "worker.contract.client"),

@@ -117,7 +117,7 @@ async def test_screens_opened_and_closed_ahead_are_drawn_in_full(ahead: str) -> 
             await stage.press("q")
             await stage.still()
         if isinstance(stage.app.screen, RecordScreen):
-            assert any(len(line) > 70 for line in stage.screen)
+            await stage.until(lambda: any(len(line) > 70 for line in stage.screen), within_s=20)
 
 
 async def test_a_record_is_laid_out_for_the_width_it_gets_and_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
