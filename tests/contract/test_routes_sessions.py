@@ -92,6 +92,36 @@ async def test_those_that_were_at_work_in_a_span(filled: Edge) -> None:
         assert ([line["id"] for line in page["sessions"]], page["total"]) == (ids, len(ids)), span
 
 
+async def test_sessions_as_they_were_at_a_moment(filled: Edge) -> None:
+    then = NOON + MINUTE  # between the first summary and the second
+    page = await filled.ask("/api/sessions", asOf=then)
+    assert [line["id"] for line in page["sessions"]] == [1, 2, 3, 4]
+    first = page["sessions"][0]
+    assert (first["title"], first["summaries"], first["last_at_epoch"]) == ("first", 1, then)
+    assert first["learned"] is None
+    assert (await lines(filled))[0]["read_tokens"] > first["read_tokens"] > 0
+    found = await filled.ask("/api/sessions/1", asOf=then)
+    assert ([entry["kind"] for entry in found["entries"]], found["total"]) == (
+        ["prompt", "observation", "observation", "summary"],
+        4,
+    )
+    before = await filled.ask("/api/sessions", asOf=NOON - DAY - MINUTE)
+    assert ([line["id"] for line in before["sessions"]], before["total"]) == ([2, 3, 4], 3)
+    early = before["sessions"][0]
+    assert (early["prompts"], early["observations"], early["read_tokens"] > 0) == (1, 0, True)
+    assert [line["id"] for line in await lines(filled, asOf=NOON - DAY, dateEnd=NOON - 2 * DAY)] == [3, 4]
+    status, code, _ = await filled.problem("GET", "/api/sessions/1", params={"asOf": NOON - DAY})
+    assert (status, code) == (404, "not_found")
+
+
+async def test_a_session_that_ended_later_was_open(edge: Edge) -> None:
+    ended = session_row(status="completed", completed_at_epoch=NOON + HOUR)
+    await edge.fill(make_batch([observation_row("zebra")], sessions=[ended]))
+    for moment, said in ((NOON + MINUTE, ("active", None)), (NOON + HOUR, ("completed", NOON + HOUR))):
+        (line,) = await lines(edge, asOf=moment)
+        assert (line["status"], line["ended_at_epoch"]) == said
+
+
 @pytest.mark.parametrize("name", ["1", "m-1", "c-1"])
 async def test_a_session_under_all_its_names(filled: Edge, name: str) -> None:
     found = await filled.ask(f"/api/sessions/{name}")

@@ -438,12 +438,30 @@ async def _press(stage: Stage, *keys: str) -> None:
         await stage.settled()
 
 
-@pytest.mark.parametrize("key", ["S", "p", "exclamation_mark"])
+async def test_sessions_and_costs_are_as_of_the_moment_that_the_list_is() -> None:
+    async with Stage(size=(120, 36), project="farm-api") as stage:
+        await stage.press("slash", *"at:2026-11-23T12:04", "enter")
+        await stage.until(lambda: "AS OF" in stage.text and stage.app.workspace.place == places.LIST)
+        await stage.settled()
+        await _open(stage, "S")
+        await stage.press("j")
+        await stage.until(lambda: isinstance(stage.state.sessions.node, SessionNode))
+        await stage.press("space")
+        await stage.settled()
+        assert "AS OF Mon 23 Nov 12:04" in stage.text and "In the list a returns to now" in stage.text
+        assert "how things are now" not in stage.text
+        moment = str(stage.state.ask.as_of_ms)
+        assert {params.get("asOf") for params in _asked(stage, calls.SESSIONS)} == {moment}
+        await _open(stage, "dollar_sign")
+        assert _asked(stage, calls.COSTS)[-1]["dateEnd"] == moment
+
+
+@pytest.mark.parametrize("key", ["p", "exclamation_mark"])
 async def test_what_shows_now_says_so_while_the_list_is_as_of_the_past(key: str) -> None:
     async with Stage(size=(120, 36)) as stage:
         stage.memory.surveyed.plan = plan("farm-api")
         await stage.press("slash", *"at:2026-11-23T12:04", "enter")
+        await stage.until(lambda: "AS OF" in stage.text and stage.app.workspace.place == places.LIST)
         await stage.settled()
-        assert "AS OF" in stage.text
         await _open(stage, key)
         assert "This shows how things are now, though the list is as of" in stage.text

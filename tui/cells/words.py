@@ -145,9 +145,10 @@ def banner(state: ViewState, *, typing: bool = False) -> str:
     return " ".join(_sentence(note) for note in state.notes if len(note) > _SHORT_NOTE)
 
 
-def as_of(state: ViewState, moment: str) -> str:
-    """That it is the past that is looked at."""
-    return f"AS OF {moment}: nothing later is shown or counted. {key_of(state, 'as_of', 'a')} returns to now."
+def as_of(state: ViewState, moment: str, *, listed: bool = True) -> str:
+    """That it is the past that is looked at. listed: in the list, where a key leads back."""
+    here = "" if listed else "In the list "
+    return f"AS OF {moment}: nothing later is shown or counted. {here}{key_of(state, 'as_of', 'a')} returns to now."
 
 
 def shows_now(moment: str) -> str:

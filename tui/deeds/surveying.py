@@ -154,7 +154,8 @@ class Surveying:
         """What is missing on the screen, as long as something is; a fast scroll is followed, not caught up with."""
         while (want := next(session_tree.missing(self._desk.state.sessions), None)) is not None:
             seq, (project, number) = self._desk.state.sessions.seq, want
-            self._desk.tell(await self._asking.gateway.surveys.sessions(seq, project, number))
+            as_of_ms = self._desk.state.ask.as_of_ms
+            self._desk.tell(await self._asking.gateway.surveys.sessions(seq, project, number, as_of_ms))
             await asyncio.sleep(0)
 
 

@@ -23,11 +23,11 @@ async def told(name: str, surveys: Surveys, state: ViewState, look: Look, here: 
     project = state.ask.project
     match name:
         case "c":
-            spent = await surveys.costs(replace(state.costs, part=Part(project)), None)
+            spent = await surveys.costs(replace(state.costs, part=Part(project)), None, state.ask.as_of_ms)
             if isinstance(spent, costs.Answered):
                 return list(survey_lines.costs(spent.costs, project))
         case "l":
-            page = await surveys.sessions(0, project or "", 0)
+            page = await surveys.sessions(0, project or "", 0, state.ask.as_of_ms)
             if isinstance(page, session_tree.PageRead):
                 return list(survey_lines.sessions(page.sessions, page.total, look))
         case "p":

@@ -56,7 +56,7 @@ class Unfolding:
                 self._desk.say("nothing to go to here")
 
     async def _records(self, project: str, row_id: int) -> None:
-        fact, said = await self._asking.gateway.surveys.session(project, row_id)
+        fact, said = await self._asking.gateway.surveys.session(project, row_id, self._desk.state.ask.as_of_ms)
         self._desk.tell(fact)
         if said:
             self._desk.say(said)

@@ -45,19 +45,24 @@ class Surveys:
         except MemError as error:
             return session_tree.ReadFailed(seq, error.message)
 
-    async def sessions(self, seq: int, project: str, number: int) -> Fact:
-        """A page of a project's sessions."""
-        query = SessionQuery(project=project, limit=session_tree.PAGE, offset=number * session_tree.PAGE)
+    async def sessions(self, seq: int, project: str, number: int, as_of_ms: int | None = None) -> Fact:
+        """A page of a project's sessions, as they were at a moment."""
+        query = SessionQuery(
+            project=project,
+            as_of_epoch_ms=as_of_ms,
+            limit=session_tree.PAGE,
+            offset=number * session_tree.PAGE,
+        )
         try:
             page = await self._line.send(calls.sessions(query))
         except MemError as error:
             return session_tree.PageFailed(seq, project, error.message)
         return session_tree.PageRead(seq, project, number, page.sessions, page.total)
 
-    async def session(self, project: str, row_id: int) -> tuple[Fact, str]:
-        """What a session holds; and a word where that is not all of it, or cannot be told."""
+    async def session(self, project: str, row_id: int, as_of_ms: int | None = None) -> tuple[Fact, str]:
+        """What a session holds, or held; and a word where that is not all of it, or cannot be told."""
         try:
-            held = await self._line.send(calls.session(row_id))
+            held = await self._line.send(calls.session(row_id, as_of_epoch_ms=as_of_ms))
         except MemError as error:
             return session_tree.RecordsFailed(project, row_id), f"what it holds is not told: {error.message}"
         less = len(held.entries) < held.total

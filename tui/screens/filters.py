@@ -50,7 +50,7 @@ class FilterScreen(DrawnScreen):
     def __init__(self, look: Look, state: ViewState) -> None:
         super().__init__(state)
         self.query_line = QueryLine(look.glyphs)
-        self.banner = Banner(look)
+        self.banner = Banner(look, listed=False)
         self.page = FilterSheet(look, state, id="filters")
         self.status = StatusLine(look.glyphs)
 

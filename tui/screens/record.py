@@ -17,7 +17,7 @@ class RecordScreen(DrawnScreen):
     def __init__(self, look: Look, state: ViewState) -> None:
         super().__init__(state)
         self.record = FullRecord(look, id="record")
-        self.banner = Banner(look)
+        self.banner = Banner(look, listed=False)
         self.status = StatusLine(look.glyphs)
 
     def compose(self) -> ComposeResult:

@@ -21,6 +21,7 @@ class SessionScreen(SurveyScreen):
     PLACE = places.SESSIONS
     OVER = session_tree.Ended()
     AGAIN = session_tree.Again()
+    PAST = True
     AUTO_FOCUS = "#tree"
 
     def __init__(self, look: Look, state: ViewState) -> None:

@@ -28,7 +28,7 @@ class SurveyScreen(DrawnScreen):
     def __init__(self, look: Look, state: ViewState) -> None:
         super().__init__(state)
         self.look = look
-        self.banner = Banner(look, past=self.PAST)
+        self.banner = Banner(look, past=self.PAST, listed=False)
         self.status = StatusLine(look.glyphs)
 
     def above(self) -> Iterable[Widget]:

@@ -10,15 +10,26 @@ from tui.widgets.paint import Line, components
 
 
 class Banner(Line):
-    """The worker is away, a search failed, or it is the past that is looked at. past: what is below is of it too."""
+    """The worker is away, a search failed, or it is the past that is looked at. past: what is below is of it too.
+
+    listed: what is below is the list.
+    """
 
     PREFIX = "banner"
     COMPONENT_CLASSES: ClassVar[set[str]] = components("banner", "past")
 
-    def __init__(self, look: Look, *, past: bool = True, id: str | None = None) -> None:  # noqa: A002 - Textual's name
+    def __init__(
+        self,
+        look: Look,
+        *,
+        past: bool = True,
+        listed: bool = True,
+        id: str | None = None,  # noqa: A002 - Textual's name
+    ) -> None:
         super().__init__(id=id)
         self._look = look
         self._past = past
+        self._listed = listed
         self._text = ""
         self._role = "text"
 
@@ -28,7 +39,8 @@ class Banner(Line):
         trouble = state.failed or state.link in (Link.FAILED, Link.LOST)
         if not trouble and state.ask.as_of_ms is not None:
             moment = full(self._look, state.ask.as_of_ms)
-            self._text = words.as_of(state, moment) if self._past else words.shows_now(moment)
+            past = words.as_of(state, moment, listed=self._listed)
+            self._text = past if self._past else words.shows_now(moment)
             self._role = "past"
         self.display = bool(self._text)
         self._update()

@@ -298,16 +298,23 @@ def sessions(query: SessionQuery) -> Call[SessionPage]:
         platformSource=query.platform_source,
         dateStart=_moment(query.since_epoch_ms),
         dateEnd=_moment(query.until_epoch_ms),
+        asOf=_moment(query.as_of_epoch_ms),
         limit=query.limit,
         offset=query.offset or None,
     )
     return Call("GET", SESSIONS, SessionPage, params)
 
 
-def session(name: int | str, *, limit: int = 1000, offset: int = 0) -> Call[SessionRecords]:
-    """A session and its records, oldest first. name: of its row, or either of its ids. Errors: ``NotFound``."""
+def session(
+    name: int | str, *, limit: int = 1000, offset: int = 0, as_of_epoch_ms: int | None = None
+) -> Call[SessionRecords]:
+    """A session and its records, oldest first; as it was at a moment. name: of its row, or either of its ids.
+
+    Errors: ``NotFound``, also where it had not begun by then.
+    """
     path = SESSION.format(session=quote(str(name), safe=""))
-    return Call("GET", path, SessionRecords, _params(limit=limit, offset=offset or None))
+    params = _params(limit=limit, offset=offset or None, asOf=_moment(as_of_epoch_ms))
+    return Call("GET", path, SessionRecords, params)
 
 
 def lanes(query: LaneQuery) -> Call[Lanes]:

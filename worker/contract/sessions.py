@@ -9,12 +9,14 @@ class SessionQuery(msgspec.Struct, frozen=True, kw_only=True):
     """Which sessions: a page of them, the last started first. project: also what was merged into it.
 
     since_epoch_ms, until_epoch_ms: inclusive; those that began or have a record in that time.
+    as_of_epoch_ms: how they were at that moment; nothing later is found, counted or told.
     """
 
     project: str | None = None
     platform_source: str | None = None
     since_epoch_ms: int | None = None
     until_epoch_ms: int | None = None
+    as_of_epoch_ms: int | None = None
     limit: int = 50
     offset: int = 0
 

@@ -4,12 +4,14 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from msgspec.structs import replace
+
 from worker.contract.batches import SessionRow
 from worker.contract.records import RecordKey, RecordKind, Summary
 from worker.contract.search import Entry
 from worker.contract.sessions import SessionLine, SessionQuery
 from worker.store import aliases, filters, listing, records, search_index, session_rows, shares
-from worker.store.filters import INTERNAL_PROJECT, Part
+from worker.store.filters import INTERNAL_PROJECT, Condition, Part
 from worker.store.rows import CODES, KINDS, one_line, placeholders
 
 _PROMPT, _SUMMARY = CODES[RecordKind.PROMPT], CODES[RecordKind.SUMMARY]
@@ -25,8 +27,10 @@ def page(connection: sqlite3.Connection, asked: SessionQuery) -> tuple[list[Sess
     parts = [_scope(connection, asked.project)]
     if asked.platform_source:
         parts.append(("coalesce(nullif(platform_source, ''), 'claude') = ?", [asked.platform_source]))
-    if asked.since_epoch_ms is not None or asked.until_epoch_ms is not None:
-        parts.append(_in_time(asked.since_epoch_ms, asked.until_epoch_ms))
+    as_of = asked.as_of_epoch_ms
+    ends = [end for end in (asked.until_epoch_ms, as_of) if end is not None]
+    if asked.since_epoch_ms is not None or ends:
+        parts.append(_in_time(asked.since_epoch_ms, min(ends, default=None)))
     where, values = " AND ".join(sql for sql, _ in parts), [value for _, part in parts for value in part]
     total: int = connection.execute(f"SELECT count(*) FROM sdk_sessions WHERE {where}", values).fetchone()[0]
     found = session_rows.of(
@@ -34,19 +38,23 @@ def page(connection: sqlite3.Connection, asked: SessionQuery) -> tuple[list[Sess
         f"{where} ORDER BY sdk_sessions.started_at_epoch DESC, sdk_sessions.id DESC LIMIT ? OFFSET ?",
         (*values, asked.limit, asked.offset),
     )
-    return _lines(connection, found), total
+    return _lines(connection, found, as_of), total
 
 
-def one(connection: sqlite3.Connection, name: str) -> SessionLine | None:
-    """A session by the id of its row, its memory id or its content id; the latest one that has it."""
+def one(connection: sqlite3.Connection, name: str, as_of_epoch_ms: int | None = None) -> SessionLine | None:
+    """A session by the id of its row, its memory id or its content id; the latest one that has it.
+
+    as_of_epoch_ms: as it was at that moment; None where it had not begun by then.
+    """
     row_id = int(name) if name.isascii() and name.isdigit() and len(name) < 19 else 0
+    begun, values = ("1", []) if as_of_epoch_ms is None else _in_time(None, as_of_epoch_ms)
     found = session_rows.of(
         connection,
-        """id = ?1 OR memory_session_id = ?2 OR content_session_id = ?2
-            ORDER BY id = ?1 DESC, memory_session_id = ?2 DESC, sdk_sessions.id DESC LIMIT 1""",
-        (row_id, name),
+        f"""(id = ? OR memory_session_id = ? OR content_session_id = ?) AND {begun}
+            ORDER BY id = ? DESC, memory_session_id = ? DESC, sdk_sessions.id DESC LIMIT 1""",
+        (row_id, name, name, *values, row_id, name),
     )
-    return next(iter(_lines(connection, found)), None)
+    return next(iter(_lines(connection, found, as_of_epoch_ms)), None)
 
 
 def by_memory_ids(connection: sqlite3.Connection, memory_session_ids: Sequence[str]) -> dict[str, SessionLine]:
@@ -55,14 +63,18 @@ def by_memory_ids(connection: sqlite3.Connection, memory_session_ids: Sequence[s
     return {line.memory_session_id or "": line for line in _lines(connection, found)}
 
 
-def entries(connection: sqlite3.Connection, session: SessionLine, *, limit: int, offset: int) -> list[Entry]:
-    """What a session holds, oldest first."""
+def entries(
+    connection: sqlite3.Connection, session: SessionLine, *, limit: int, offset: int, as_of_epoch_ms: int | None = None
+) -> list[Entry]:
+    """What a session holds, or held at a moment, oldest first."""
     if session.memory_session_id is None:
         source, value = f"{_PROMPTS} WHERE s.id = ?", str(session.id)
     else:
         source, value = "FROM py_docs d WHERE d.session = ?", session.memory_session_id
+    then = _by_then(as_of_epoch_ms)
     numbers = connection.execute(
-        f"SELECT d.docid {source} ORDER BY {listing.OLDEST} LIMIT ? OFFSET ?", (value, limit, offset)
+        f"SELECT d.docid {source} AND {then.sql} ORDER BY {listing.OLDEST} LIMIT ? OFFSET ?",
+        (value, *then.values, limit, offset),
     )
     keys = [search_index.key(row[0]) for row in numbers]
     found = listing.entries(connection, keys)
@@ -86,6 +98,11 @@ def _in_time(since_epoch_ms: int | None, until_epoch_ms: int | None) -> Part:
     return f"({began} OR {has})", [since, until, since, until]
 
 
+def _by_then(as_of_epoch_ms: int | None) -> Condition:
+    """The records that were there at a moment; all of them without one."""
+    return Condition("1", ()) if as_of_epoch_ms is None else Condition("d.epoch <= ?", (as_of_epoch_ms,))
+
+
 @dataclass(slots=True)
 class _Held:
     """What a session holds."""
@@ -98,9 +115,19 @@ class _Held:
     summary: Summary | None = None
 
 
-def _lines(connection: sqlite3.Connection, rows: Sequence[SessionRow]) -> list[SessionLine]:
-    held = _held(connection, rows)
-    return [_line(row, held.get(row.id) or _Held({})) for row in rows]
+def _lines(
+    connection: sqlite3.Connection, rows: Sequence[SessionRow], as_of_epoch_ms: int | None = None
+) -> list[SessionLine]:
+    held = _held(connection, rows, _by_then(as_of_epoch_ms))
+    return [_line(_then(row, as_of_epoch_ms), held.get(row.id) or _Held({})) for row in rows]
+
+
+def _then(row: SessionRow, as_of_epoch_ms: int | None) -> SessionRow:
+    """The row as it was: one that ended later was still open."""
+    ended = row.completed_at_epoch
+    if as_of_epoch_ms is None or ended is None or ended <= as_of_epoch_ms:
+        return row
+    return replace(row, completed_at_epoch=None, status="active")
 
 
 def _line(row: SessionRow, held: _Held) -> SessionLine:
@@ -131,8 +158,8 @@ def _line(row: SessionRow, held: _Held) -> SessionLine:
     )
 
 
-def _held(connection: sqlite3.Connection, rows: Sequence[SessionRow]) -> dict[int, _Held]:
-    """What sessions hold, by the ids of their rows."""
+def _held(connection: sqlite3.Connection, rows: Sequence[SessionRow], then: Condition) -> dict[int, _Held]:
+    """What sessions hold, by the ids of their rows. then: which records were there."""
     ids = {row.memory_session_id: row.id for row in rows if row.memory_session_id is not None}
     bare = [row.id for row in rows if row.memory_session_id is None]
     # What the rows of `py_docs d` are of: sessions by memory id, or without one.
@@ -140,10 +167,10 @@ def _held(connection: sqlite3.Connection, rows: Sequence[SessionRow]) -> dict[in
     nameless = "s.id", f"{_PROMPTS} WHERE s.id IN ({placeholders(bare)})", bare
     found: dict[int, _Held] = {}
     for name, source, values in (named, nameless):
-        _count(connection, found, ids, name, source, values)
-    for session, tokens in shares.counted_again(connection, list(ids)).items():
+        _count(connection, found, ids, name, f"{source} AND {then.sql}", (*values, *then.values))
+    for session, tokens in shares.counted_again(connection, list(ids), then).items():
         found[ids[session]].work_tokens -= tokens
-    for key, record in _last_summaries(connection, list(ids)).items():
+    for key, record in _last_summaries(connection, list(ids), then).items():
         found[ids[key]].summary = record
     return found
 
@@ -171,11 +198,14 @@ def _count(
         found[ids.get(session, session)].first_prompt = title
 
 
-def _last_summaries(connection: sqlite3.Connection, memory_session_ids: Sequence[str]) -> dict[str, Summary]:
+def _last_summaries(
+    connection: sqlite3.Connection, memory_session_ids: Sequence[str], then: Condition
+) -> dict[str, Summary]:
     rows = connection.execute(
         f"""SELECT d.session, d.record_id, max(d.epoch) FROM py_docs d
-            WHERE d.kind = {_SUMMARY} AND d.session IN ({placeholders(memory_session_ids)}) GROUP BY 1""",
-        memory_session_ids,
+            WHERE d.kind = {_SUMMARY} AND d.session IN ({placeholders(memory_session_ids)}) AND {then.sql}
+            GROUP BY 1""",
+        (*memory_session_ids, *then.values),
     )
     keys = {RecordKey(RecordKind.SUMMARY, row[1]): str(row[0]) for row in rows}
     found = records.by_keys(connection, list(keys))

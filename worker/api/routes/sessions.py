@@ -29,6 +29,7 @@ def routes(services: Services) -> list[Endpoint]:
             platform_source=params.PLATFORM.of(query),
             since_epoch_ms=params.SINCE.of(query),
             until_epoch_ms=params.UNTIL.of(query),
+            as_of_epoch_ms=params.AS_OF.of(query),
             limit=_LIMIT.of(query),
             offset=params.OFFSET.of(query),
         )
@@ -37,13 +38,14 @@ def routes(services: Services) -> list[Endpoint]:
 
     async def one(request: Request) -> Response:
         query, name = Query(request), request.path_params["session"]
-        limit, offset = _RECORDS.of(query), params.OFFSET.of(query)
+        limit, offset, as_of = _RECORDS.of(query), params.OFFSET.of(query), params.AS_OF.of(query)
 
         def work(connection: Connection) -> tuple[SessionLine, list[Entry]]:
-            line = session_list.one(connection, name)
+            line = session_list.one(connection, name, as_of)
             if line is None:
-                raise NotFound(f"there is no session {name[:80]}", field="session")
-            return line, session_list.entries(connection, line, limit=limit, offset=offset)
+                then = "" if as_of is None else " that had begun by then"
+                raise NotFound(f"there is no session {name[:80]}{then}", field="session")
+            return line, session_list.entries(connection, line, limit=limit, offset=offset, as_of_epoch_ms=as_of)
 
         line, entries = await services.store.read(work)
         total = line.prompts + line.observations + line.summaries
@@ -52,11 +54,12 @@ def routes(services: Services) -> list[Endpoint]:
     return [
         Endpoint(
             method="GET", path=calls.SESSIONS, run=page, answers=(SessionPage,),
-            params=(params.PROJECT, params.PLATFORM, params.SINCE, params.UNTIL, _LIMIT, params.OFFSET),
+            params=(params.PROJECT, params.PLATFORM, params.SINCE, params.UNTIL, params.AS_OF, _LIMIT, params.OFFSET),
             summary="A page of sessions with what they came to, the last started first.",
         ),
         Endpoint(
-            method="GET", path=calls.SESSION, run=one, answers=(SessionRecords,), params=(_RECORDS, params.OFFSET),
+            method="GET", path=calls.SESSION, run=one, answers=(SessionRecords,),
+            params=(_RECORDS, params.OFFSET, params.AS_OF),
             summary="A session by the id of its row or either of its own ids, and its records, oldest first.",
             errors=(NotFound,),
         ),
