@@ -8,6 +8,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import TypeAlias
 
 import numpy as np
@@ -22,8 +23,8 @@ _MOST_AT_HAND_BYTES = 48 * 2**20
 _FEWEST = 200
 """Records that are worth keeping side by side."""
 _TOGETHER = 1_000
-_AT_A_GLANCE = 64
-"""Records side by side for a moment only: more of them leave the processor's cache, which takes three times as long."""
+_AT_A_GLANCE = 320
+"""Rows side by side for a moment only: more of them leave the processor's cache, which takes three times as long."""
 _OF_A_HALF = np.int32(0x8FFF_E000 - 2**32)
 """Where the sign, the exponent and the fraction of a float16 are when it is shifted into the place of a float32's."""
 _BIAS = np.float32(2.0**112)
@@ -50,6 +51,10 @@ class Near:
         """Those of some records, in no order."""
         return self._at(np.flatnonzero(np.isin(self.docids, np.array(docids, np.int64))))
 
+    def all(self) -> dict[int, Nearness]:
+        """Of all, in no order."""
+        return self._at(np.arange(len(self.docids)))
+
     def _at(self, places: _Indexes) -> dict[int, Nearness]:
         columns = (self.docids[places].tolist(), self.wholes[places].tolist(), self.parts[places].tolist())
         return {docid: Nearness(whole, part) for docid, whole, part in zip(*columns, strict=True)}
@@ -64,11 +69,15 @@ class Piece:
     starts: _Indexes
 
     def near(self, vector: Vector) -> Near:
-        """How near each is. A record of one row is as near in part as it is as a whole."""
-        cosines = self.rows @ vector
-        ends = np.append(self.starts[1:], len(self.rows))
-        spans = np.stack((np.minimum(self.starts + 1, ends - 1), ends), 1).ravel()[:-1]
-        return Near(self.docids, cosines[self.starts], np.maximum.reduceat(cosines, spans)[::2])
+        """How near each is."""
+        return _near(self.docids, self.starts, self.rows @ vector)
+
+
+def _near(docids: NDArray[np.int64], starts: _Indexes, cosines: Vector) -> Near:
+    """How near records are, by the cosines of their rows. One of a single row is as near in part as as a whole."""
+    ends = np.append(starts[1:], len(cosines))
+    spans = np.stack((np.minimum(starts + 1, ends - 1), ends), 1).ravel()[:-1]
+    return Near(docids, cosines[starts], np.maximum.reduceat(cosines, spans)[::2])
 
 
 def joined(found: Sequence[Near]) -> Near:
@@ -79,35 +88,60 @@ def joined(found: Sequence[Near]) -> Near:
     return Near(*(np.concatenate(column) for column in columns))
 
 
-def pieces(stored: Iterable[Stored], together: int = _TOGETHER) -> Iterator[Piece]:
+def pieces(stored: Iterable[Stored]) -> Iterator[Piece]:
     """What one model stored, so many records at a time; what is not as long as it says is left out."""
-    group: list[Stored] = []
-    width = 0
-    for each in stored:
-        width = width or len(each.vectors) // 2 // max(1, each.parts)
-        if each.parts and len(each.vectors) == 2 * width * each.parts:
-            group.append(each)
-        if len(group) == together:
-            yield _piece(group, width)
-            group = []
-    if group:
-        yield _piece(group, width)
+    found = iter(stored)
+    while some := list(islice(found, _TOGETHER)):
+        width = _width(some)
+        if group := _whole(some, width):
+            raw = b"".join(each.vectors for each in group)
+            docids, starts = _places(group)
+            yield Piece(docids, widened(raw).reshape(-1, width), starts)
 
 
 def _size_bytes(pieces: Iterable[Piece]) -> int:
     return sum(piece.rows.nbytes for piece in pieces)
 
 
-def _piece(group: Sequence[Stored], width: int) -> Piece:
+def near_at_a_glance(stored: Iterable[Stored], vector: Vector) -> Near:
+    """How near records are that are not kept side by side."""
+    found = list(stored)
+    width = _width(found)
+    group = _whole(found, width)
+    if not group:
+        return joined(())
+    docids, starts = _places(group)
+    raw = b"".join(each.vectors for each in group)
+    cosines = np.empty(len(raw) // (2 * width), np.float32)
+    for at in range(0, len(cosines), _AT_A_GLANCE):
+        rows = widened(raw, 2 * width * at, width * _AT_A_GLANCE).reshape(-1, width)
+        np.matmul(rows, vector, out=cosines[at : at + len(rows)])
+    return _near(docids, starts, cosines)
+
+
+def _width(stored: Sequence[Stored]) -> int:
+    """Numbers in a vector."""
+    return len(stored[0].vectors) // 2 // max(1, stored[0].parts) if stored else 0
+
+
+def _whole(stored: Sequence[Stored], width: int) -> list[Stored]:
+    """Those that are as long as they say."""
+    return [each for each in stored if each.parts and len(each.vectors) == 2 * width * each.parts]
+
+
+def _places(group: Sequence[Stored]) -> tuple[NDArray[np.int64], _Indexes]:
+    """Their docids, and where each begins."""
     counts = np.array([each.parts for each in group], np.intp)
-    rows = widened(b"".join(each.vectors for each in group)).reshape(-1, width)
-    docids = np.array([each.docid for each in group], np.int64)
-    return Piece(docids, rows, np.cumsum(counts) - counts)
+    return np.array([each.docid for each in group], np.int64), np.cumsum(counts) - counts
 
 
-def widened(raw: bytes) -> Vector:
-    """Finite float16 numbers as float32, in less than half the time that ``astype`` takes."""
-    bits = np.frombuffer(raw, np.int16).astype(np.int32)
+def widened(raw: bytes, start: int = 0, most: int = -1) -> Vector:
+    """Finite float16 numbers as float32, in less than half the time that ``astype`` takes.
+
+    start: the byte at which to begin; most: numbers from there on, all that follow if it is below zero.
+    """
+    most = min(most, (len(raw) - start) // 2) if most >= 0 else -1
+    bits = np.frombuffer(raw, np.int16, most, start).astype(np.int32)
     bits <<= 13
     bits &= _OF_A_HALF
     numbers = bits.view(np.float32)
@@ -126,8 +160,11 @@ class Blocks:
 
     def near_some(self, thought: Thought, docids: Sequence[int], read: Read, *, written: int) -> Near:
         """The same as ``near`` of records that nobody asks about together again: each is kept at hand by itself."""
-        found = self._recent.stored(thought.model, docids, read, written=written)
-        return joined([piece.near(thought.vector) for piece in pieces(found, _AT_A_GLANCE)])
+        return near_at_a_glance(self._recent.stored(thought.model, docids, read, written=written), thought.vector)
+
+    def read_ahead(self, model: str, docids: Sequence[int], read: Read, *, written: int) -> None:
+        """Have records at hand that ``near_some`` is to be asked about."""
+        self._recent.read_ahead(model, docids, read, written=written)
 
     def near(self, thought: Thought, docids: Sequence[int], read: Read, *, written: int) -> Near:
         """How near records are, from what is at hand or read now.
@@ -140,7 +177,7 @@ class Blocks:
         block = self._known(place, written)
         found: list[Near] = []
         kept: list[Piece] | None = []
-        for piece in block if block is not None else pieces(read(docids)):
+        for piece in block if block is not None else pieces(read(thought.model, docids)):
             found.append(piece.near(thought.vector))
             if kept is not None:
                 kept.append(piece)

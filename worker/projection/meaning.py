@@ -25,7 +25,8 @@ class Thought:
     offsets: tuple[tuple[int, int], ...] = ()
 
 
-Read = Callable[[Sequence[int]], Iterable[Stored]]
+Read = Callable[[str, Sequence[int]], Iterable[Stored]]
+"""What is stored under a model's name of some records."""
 
 
 class Nearness(NamedTuple):
@@ -65,21 +66,27 @@ class Meaning(Protocol):
         """The same question, leaning to some of its tokens. weights: one for each, not all 0."""
         ...
 
-    def nearest(self, thought: Thought, *, more: bool = False) -> list[int]:
-        """Docids of some hundred records near a question, nearest first, each once; more: of several hundred.
-
-        Errors: ``Unanswered``.
-        """
+    def seek(self, thought: Thought, *, more: bool = False) -> Future[list[int]]:
+        """Begin to look for some hundred records near a question; more: for several hundred. Returns at once."""
         ...
 
-    def compare(
-        self, thought: Thought, docids: Sequence[int], read: Read, *, most: int, also: Sequence[int], again: bool
-    ) -> tuple[dict[int, Nearness], dict[int, Nearness]]:
-        """The nearest of many records, nearest first, at most so many; and how near certain others are.
+    def sought(self, seeking: Future[list[int]]) -> list[int]:
+        """Docids of what was looked for, nearest first, each once. Errors: ``Unanswered``."""
+        ...
 
-        docids: of the many; what has no vectors is left out. read: what is stored of some. again: other questions will
-        be about the same many.
-        """
+    def read_ahead(self, docids: Sequence[int], read: Read) -> None:
+        """Have at hand what is stored of records that will be compared with a question which is still on its way."""
+        ...
+
+    def near(self, thought: Thought, docids: Sequence[int], read: Read) -> dict[int, Nearness]:
+        """How near records are, in no order; what has no vectors is left out."""
+        ...
+
+    def nearest_of(
+        self, thought: Thought, docids: Sequence[int], read: Read, *, most: int, also: Sequence[int]
+    ) -> tuple[dict[int, Nearness], dict[int, Nearness]]:
+        """The nearest of many records that other questions will be about too, nearest first, at most so many; and how
+        near certain others are."""
         ...
 
     def token_nearness(

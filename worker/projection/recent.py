@@ -32,9 +32,16 @@ class Recent:
         yield from known.values()
         absent = [docid for docid in docids if docid not in known]
         if absent:
-            new = list(read(absent))
+            new = list(read(model, absent))
             self._keep(state, new)
             yield from new
+
+    def read_ahead(self, model: str, docids: Sequence[int], read: Read, *, written: int) -> None:
+        """Keep records that will be asked for."""
+        state = (model, written)
+        known = self._known(state, docids)
+        if absent := [docid for docid in docids if docid not in known]:
+            self._keep(state, list(read(model, absent)))
 
     def _known(self, state: tuple[str, int], docids: Sequence[int]) -> dict[int, Stored]:
         with self._lock:

@@ -20,7 +20,7 @@ from worker.contract.search import Degraded
 from worker.projection import late
 from worker.projection.blocks import Blocks
 from worker.projection.documents import number_of
-from worker.projection.embed import Embedder, Reader
+from worker.projection.embed import Embedder, Reader, Vector
 from worker.projection.index import VectorIndex
 from worker.projection.meaning import Nearness, Read, Thought, Unanswered
 
@@ -87,9 +87,7 @@ class Semantics:
         """Begin to understand a question; returns at once. The same question again is not embedded again."""
         serving = self._serving()
         if isinstance(serving, Degraded):
-            future: Future[Thought] = Future()
-            future.set_exception(Unanswered(serving))
-            return future
+            return _failed(serving)
         place = (serving.model, text)
         with self._lock:
             known = self._thoughts.get(place)
@@ -111,40 +109,55 @@ class Semantics:
         leaning = np.asarray(weights, np.float32) @ thought.vectors
         return replace(thought, vector=leaning / max(float(np.linalg.norm(leaning)), 1e-12))
 
-    def nearest(self, thought: Thought, *, more: bool = False) -> list[int]:
-        """Docids of records near a question, nearest first. Errors: ``Unanswered``."""
+    def seek(self, thought: Thought, *, more: bool = False) -> Future[list[int]]:
+        """Begin to look for records near a question; returns at once."""
         serving = self._serving()
         if isinstance(serving, Degraded):
-            raise Unanswered(serving)
+            return _failed(serving)
         if serving.model != thought.model:
-            raise Unanswered(Degraded.INDEX_STARTING)
+            return _failed(Degraded.INDEX_STARTING)
         if serving.index is None or self._clock() < self._rest_until:
-            raise Unanswered(Degraded.INDEX_FAILED)
-        count = _MORE_FRAGMENTS if more else _FRAGMENTS
-        try:
-            matches = _waited(self._asking.submit(serving.index.nearest, thought.vector, count), _NEAREST_S)
-        except Unanswered:
-            self._rest_until = self._clock() + _REST_S
-            raise
-        numbers = (number_of(match.id) for match in matches)
-        return list(dict.fromkeys(number for number in numbers if number is not None))
+            return _failed(Degraded.INDEX_FAILED)
+        return self._asking.submit(_numbers, serving.index, thought.vector, _MORE_FRAGMENTS if more else _FRAGMENTS)
 
-    def compare(
-        self, thought: Thought, docids: Sequence[int], read: Read, *, most: int, also: Sequence[int], again: bool
+    def sought(self, seeking: Future[list[int]]) -> list[int]:
+        """Docids of what was looked for, nearest first. Errors: ``Unanswered``."""
+        was_asked = not _is_refused(seeking)
+        try:
+            return _waited(seeking, _NEAREST_S)
+        except Unanswered:
+            if was_asked:
+                self._rest_until = self._clock() + _REST_S
+            raise
+
+    def read_ahead(self, docids: Sequence[int], read: Read) -> None:
+        """Have at hand what is stored of records that will be compared."""
+        serving = self._serving()
+        if not isinstance(serving, Degraded):
+            self._blocks.read_ahead(serving.model, docids, read, written=serving.written)
+
+    def near(self, thought: Thought, docids: Sequence[int], read: Read) -> dict[int, Nearness]:
+        """How near records are. Those of the last questions are at hand if nothing was written since."""
+        return self._blocks.near_some(thought, docids, read, written=self._written()).all()
+
+    def nearest_of(
+        self, thought: Thought, docids: Sequence[int], read: Read, *, most: int, also: Sequence[int]
     ) -> tuple[dict[int, Nearness], dict[int, Nearness]]:
         """The nearest of many records, and how near certain others are.
 
         Vectors of the last questions' records are at hand if nothing was written since.
         """
-        serving = self._serving()
-        written = -1 if isinstance(serving, Degraded) else serving.written
-        look = self._blocks.near if again else self._blocks.near_some
-        near = look(thought, docids, read, written=written)
+        written = self._written()
+        near = self._blocks.near(thought, docids, read, written=written)
         best, others = near.best(most), near.of(also)
         absent = [docid for docid in also if docid not in others]
         if absent:
-            others |= self._blocks.near_some(thought, absent, read, written=written).of(absent)
+            others |= self._blocks.near_some(thought, absent, read, written=written).all()
         return best, others
+
+    def _written(self) -> int:
+        serving = self._serving()
+        return -1 if isinstance(serving, Degraded) else serving.written
 
     def token_nearness(
         self, thought: Thought, weights: Sequence[float], records: Mapping[int, bytes]
@@ -165,7 +178,25 @@ def _understood(serving: Serving, text: str) -> Thought:
     return Thought(serving.model, serving.embedder.embed([text], "query")[0])
 
 
+def _numbers(index: VectorIndex, vector: Vector, count: int) -> list[int]:
+    """Docids of the records that the nearest documents belong to."""
+    numbers = (number_of(match.id) for match in index.nearest(vector, count))
+    return list(dict.fromkeys(number for number in numbers if number is not None))
+
+
 T = TypeVar("T")
+
+
+def _failed(reason: Degraded) -> Future[T]:
+    """What nothing comes of."""
+    future: Future[T] = Future()
+    future.set_exception(Unanswered(reason))
+    return future
+
+
+def _is_refused(future: Future[T]) -> bool:
+    """Whether nobody was asked."""
+    return future.done() and not future.cancelled() and isinstance(future.exception(), Unanswered)
 
 
 def _waited(future: Future[T], limit_s: float) -> T:

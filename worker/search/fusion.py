@@ -19,9 +19,9 @@ questions moved towards their best hits. Learned weights (listwise, cross-valida
 """
 
 import math
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from worker.store import analysis
 
@@ -70,13 +70,11 @@ def _weights(words: int) -> _Weights:
     return _Weights(words=_A_WORD * min(max(words, 1), _MOST_WORDS), whole=0.25, part=0.25, tokens=0.25)
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A record that one of the engines found.
+class Candidate(NamedTuple):
+    """A record that one of the engines found; a tuple, because a question makes some two hundred of them.
 
     bm25: larger is better; None where no word is in it. whole: cosine with the text of the whole record; part: the best
-    cosine with its title, its narrative or one of its facts; None where the record has no vectors yet. tokens: how near
-    the question's tokens are to the record's, of the best few (``HEAD``).
+    cosine with its title, its narrative or one of its facts; None where the record has no vectors yet.
     """
 
     docid: int
@@ -84,7 +82,6 @@ class Candidate:
     bm25: float | None = None
     whole: float | None = None
     part: float | None = None
-    tokens: float | None = None
 
     @property
     def nearness(self) -> float | None:
@@ -95,28 +92,64 @@ class Candidate:
     def is_shown(self, floor: float = FLOOR) -> bool:
         """Whether it has a word of the question or is near enough to it.
 
-        To be asked after ``fuse``: what is far off still tells it how near the others are.
+        To be asked after ``Fusion.fused``: what is far off still tells it how near the others are.
         """
         return self.bm25 is not None or (self.nearness or 0.0) >= floor
 
 
-@dataclass(frozen=True, slots=True)
-class Fused:
+class Fused(NamedTuple):
     """A candidate and how well it fits: larger is better, comparable within one list only."""
 
     candidate: Candidate
     score: float
 
 
-def fuse(
+@dataclass(frozen=True, slots=True)
+class Fusion:
+    """Candidates by words and meaning, before the best of them are compared token by token.
+
+    words: z-scores; scores: by all that is known so far; weight: of the tokens.
+    """
+
+    candidates: Sequence[Candidate]
+    words: Sequence[float]
+    scores: Sequence[float]
+    weight: float
+
+    def fused(self, tokens: Mapping[int, float] | None = None) -> list[Fused]:
+        """All of them, best first; ties: newer first. tokens: how near those of the question are, of the best few
+        (``HEAD``)."""
+        scores = self.scores
+        if tokens:
+            by_tokens = _or_else(self._by_tokens(tokens), self.words)
+            scores = [score + self.weight * more for score, more in zip(scores, by_tokens, strict=True)]
+        order = sorted(
+            (
+                (-score, -each.epoch_ms, -each.docid, at)
+                for at, (each, score) in enumerate(zip(self.candidates, scores, strict=True))
+            ),
+        )
+        return [Fused(self.candidates[at], -score) for score, _, _, at in order]
+
+    def _by_tokens(self, tokens: Mapping[int, float]) -> list[float | None]:
+        """z-scores of the head. What has vectors and is not in it stays behind it."""
+        scores = _z_scores([tokens.get(each.docid) for each in self.candidates])
+        least = min((score for score in scores if score is not None), default=None)
+        return [
+            least if score is None and each.whole is not None else score
+            for each, score in zip(self.candidates, scores, strict=True)
+        ]
+
+
+def fusion(
     candidates: Sequence[Candidate],
     *,
     cjk: bool = False,
     words: int = 8,
     now_epoch_ms: int | None = None,
     half_life_days: float = RECENCY_WINDOW_DAYS,
-) -> list[Fused]:
-    """The candidates, best first; ties: newer first.
+) -> Fusion:
+    """How well each candidate fits.
 
     cjk: whether the question is mostly in a script without blanks (``is_cjk``). words: how many it has that tell
     something (``terms.terms``). now_epoch_ms: what is new is a little ahead of what is old, and half as much after
@@ -127,25 +160,17 @@ def fuse(
     vectors they gain 2.6 on the mean, 1.9 if it is the newest half, 0.4 with a tenth.
     """
     weights = _CJK if cjk else _weights(words)
-    nothing = [0.0] * len(candidates)
-    by_words = _or_else(_z_scores([each.bm25 or 0.0 for each in candidates]), nothing)
+    by_words = _or_else(_z_scores([each.bm25 or 0.0 for each in candidates]), [0.0] * len(candidates))
     lit = _lit(candidates)
     # Below zero texts have nothing to do with each other, and how much of nothing tells nothing.
     by_whole = _or_else(_z_scores([_positive(each.whole) for each in candidates]), by_words)
     by_part = _or_else(_z_scores([_positive(each.part) for each in candidates]), by_words)
-    by_tokens = _or_else(
-        _token_scores(candidates), by_words if any(each.tokens is not None for each in candidates) else nothing
-    )
-    fused = [
-        Fused(
-            each,
-            weights.words * one
-            + lit * (weights.whole * two + weights.part * three + weights.tokens * four)
-            + _newness(each.epoch_ms, now_epoch_ms, half_life_days),
-        )
-        for each, one, two, three, four in zip(candidates, by_words, by_whole, by_part, by_tokens, strict=True)
+    newness = _newness(candidates, now_epoch_ms, half_life_days)
+    scores = [
+        weights.words * one + lit * (weights.whole * two + weights.part * three) + new
+        for one, two, three, new in zip(by_words, by_whole, by_part, newness, strict=True)
     ]
-    return sorted(fused, key=lambda each: (-each.score, -each.candidate.epoch_ms, -each.candidate.docid))
+    return Fusion(candidates, by_words, scores, lit * weights.tokens)
 
 
 def is_cjk(text: str) -> bool:
@@ -170,16 +195,6 @@ def _lit(candidates: Sequence[Candidate]) -> float:
     return sum(each.whole is not None for each in worded) / len(worded) if worded else 1.0
 
 
-def _token_scores(candidates: Sequence[Candidate]) -> list[float | None]:
-    """z-scores of the head. What has vectors and is not in it stays behind it."""
-    scores = _z_scores([each.tokens for each in candidates])
-    least = min((score for score in scores if score is not None), default=None)
-    return [
-        least if score is None and each.whole is not None else score
-        for each, score in zip(candidates, scores, strict=True)
-    ]
-
-
 def _positive(cosine: float | None) -> float | None:
     return None if cosine is None else max(0.0, cosine)
 
@@ -195,14 +210,14 @@ def _z_scores(values: Sequence[float | None]) -> list[float | None]:
     if not known:
         return [None] * len(values)
     mean = math.fsum(known) / len(known)
-    deviation = math.sqrt(math.fsum((value - mean) ** 2 for value in known) / len(known))
+    deviation = math.sqrt(math.fsum([(value - mean) ** 2 for value in known]) / len(known))
     # With no spread there is nothing to tell apart; what rounding leaves of it must not be blown up.
     scale = 0.0 if deviation < 1e-9 else 1 / deviation
     return [None if value is None else (value - mean) * scale for value in values]
 
 
-def _newness(epoch_ms: int, now_epoch_ms: int | None, half_life_days: float) -> float:
+def _newness(candidates: Sequence[Candidate], now_epoch_ms: int | None, half_life_days: float) -> list[float]:
     if now_epoch_ms is None:
-        return 0.0
-    age_days = max(0, now_epoch_ms - epoch_ms) / _DAY_MS
-    return float(RECENCY * 0.5 ** (age_days / half_life_days))
+        return [0.0] * len(candidates)
+    half_life_ms = half_life_days * _DAY_MS
+    return [RECENCY * 0.5 ** (max(0, now_epoch_ms - each.epoch_ms) / half_life_ms) for each in candidates]

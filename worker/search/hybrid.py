@@ -4,10 +4,11 @@ The best hundred by words and the best hundred by meaning make a window with one
 it as the words rank it, so a list can be paged to its end; in a list by concept, type or file, all that passes follows.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from worker.contract.records import RecordKey, RecordKind
 from worker.contract.search import Degraded, Order
@@ -23,8 +24,17 @@ POOL = fusion.PER_ENGINE
 
 _DARK = 0.1
 """The share of records without vectors that changes an order hardly at all."""
+_UNKNOWN = (None, None)
 _UNWRITTEN = 1_000
 """Records that have vectors and are not in Chroma yet: as many as may lack while it is asked."""
+
+
+Meanwhile = Callable[[Sequence[RecordKey], Future[Any]], None]
+"""Called with the best by words and what is waited for: has a little time, until that is done."""
+
+
+def _nothing_else(likely: Sequence[RecordKey], awaited: Future[Any]) -> None:
+    """There is nothing else to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,21 +115,23 @@ class Added:
 
 
 def window(
-    connection: Connection, finder: Finder, meaning: Meaning, thinking: Future[Thought], asked: Asked, worded: int
+    connection: Connection,
+    finder: Finder,
+    meaning: Meaning,
+    thinking: Future[Thought],
+    asked: Asked,
+    worded: int,
+    meanwhile: Meanwhile = _nothing_else,
 ) -> Window:
     """The candidates of both engines in one order.
 
     thinking: the question on its way to a vector; what the words find is looked for meanwhile. worded: how many
-    records have the words. Errors: ``Unanswered`` when meaning has nothing to say.
+    records have the words. meanwhile: what else there is to do while others are waited for.
+    Errors: ``Unanswered`` when meaning has nothing to say.
     """
-    pool = _pool(connection, finder, meaning, thinking, asked, worded)
+    pool = _pool(connection, finder, meaning, thinking, asked, worded, meanwhile)
     weights, floor = pool.weights, pool.floor
-    found = _candidates(connection, pool)
-    fused = [
-        each
-        for each in _fused(connection, meaning, pool.thought, asked, found, pool.emphases)
-        if each.candidate.is_shown(floor)
-    ]
+    fused = [each for each in _fused(connection, meaning, pool) if each.candidate.is_shown(floor)]
     order = [each.candidate.docid for each in fused]
     rest: tuple[int, ...] | None = None
     if pool.passing is not None and pool.is_everything:
@@ -145,7 +157,7 @@ def added(
         return Added(everything=True)
     weights, floor = pool.weights, pool.floor
     unworded = (
-        fusion.Candidate(number, 0, None, *pool.nearness.get(number, (None, None)))
+        fusion.Candidate(number, 0, None, *pool.nearness.get(number, _UNKNOWN))
         for number in pool.numbers
         if number not in weights
     )
@@ -157,7 +169,7 @@ class _Pool:
     """The candidates of both engines, not in order yet.
 
     scores: of the best by words; further: of what else has them, of the nearest. passing: all that passes the filters,
-    None where that is too much. nearest: best first; nearness: theirs and that of the best by words.
+    None where that is too much. nearest: best first; nearness, epochs (ms): theirs and of the best by words.
     """
 
     asked: Asked
@@ -168,6 +180,7 @@ class _Pool:
     passing: Sequence[int] | None
     nearest: Sequence[int]
     nearness: dict[int, Nearness]
+    epochs: dict[int, int]
     is_lit: bool
 
     @property
@@ -192,29 +205,58 @@ class _Pool:
 
 
 def _pool(
-    connection: Connection, finder: Finder, meaning: Meaning, thinking: Future[Thought], asked: Asked, worded: int
+    connection: Connection,
+    finder: Finder,
+    meaning: Meaning,
+    thinking: Future[Thought],
+    asked: Asked,
+    worded: int,
+    meanwhile: Meanwhile = _nothing_else,
 ) -> _Pool:
+    # In this order nobody waits who could work: a model takes 4 ms for a question, Chroma 3 ms for an answer.
     wording = _best(connection, finder, asked, POOL) if not asked.alone or asked.strict else []
     scores = {search_index.docid(found.key): found.score for found in wording}
+    numbers = list(scores)
     most = meaning.exact_most(narrow=asked.where.narrow)
-    passing = list(scores) if asked.strict else candidates.passing(connection, asked.where, most)
+    passing = numbers if asked.strict else candidates.passing(connection, asked.where, most)
     rarity = _rarity(connection, asked)
+    read = partial(vectors.stored, connection)
+    if passing is None or asked.strict:
+        meaning.read_ahead(numbers, read)
+    epochs = candidates.moments(connection, numbers)
+    meanwhile([found.key for found in wording], thinking)
     thought = meaning.settle(thinking)
     emphases = rarity.weights(thought) if rarity is not None and thought.offsets else []
     thought = meaning.leaning(thought, emphases) if emphases else thought
-    near = _nearest(connection, meaning, thought, asked) if passing is None else passing
-    read = partial(vectors.stored, connection, thought.model)
-    nearest, others = meaning.compare(
-        thought, near, read, most=POOL, also=list(scores), again=passing is not None and not asked.strict
-    )
-    nearness = nearest | others
+    near: Collection[int]
+    if passing is None:
+        seeking = meaning.seek(thought)
+        nearness = meaning.near(thought, numbers, read)
+        meanwhile([found.key for found in wording], seeking)
+        near = _sought(connection, meaning, thought, asked, seeking)
+        epochs |= near
+        nearness |= meaning.near(thought, [number for number in near if number not in scores], read)
+        nearest = _best_of(nearness, near)
+    elif asked.strict:
+        near, nearness = passing, meaning.near(thought, numbers, read)
+        nearest = _best_of(nearness, near)
+    else:
+        best, others = meaning.nearest_of(thought, passing, read, most=POOL, also=numbers)
+        near, nearness, nearest = passing, best | others, list(best)
+        epochs |= candidates.moments(connection, [number for number in nearest if number not in epochs])
     further: dict[int, float] = {}
     unranked = [number for number in nearest if number not in scores]
     if worded > POOL and unranked and not asked.alone:
         further = candidates.weighed_of(connection, asked.match, unranked)
-    return _Pool(
-        asked, thought, emphases, scores, further, passing, tuple(nearest), nearness, _is_lit(scores or near, nearness)
-    )
+    lit = _is_lit(scores or near, nearness)
+    return _Pool(asked, thought, emphases, scores, further, passing, nearest, nearness, epochs, lit)
+
+
+def _best_of(nearness: Mapping[int, Nearness], numbers: Iterable[int]) -> list[int]:
+    """Those of some records that are nearest by both together, nearest first; of two as near, what was recorded
+    later."""
+    order = sorted((-sum(nearness[number]), -number) for number in numbers if number in nearness)
+    return [-number for _, number in order[:POOL]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,42 +282,33 @@ def _rarity(connection: Connection, asked: Asked) -> _Rarity | None:
     return _Rarity(pieces, found, frequencies.records(connection, asked.where))
 
 
-def _candidates(connection: Connection, pool: _Pool) -> list[fusion.Candidate]:
-    numbers, weights = pool.numbers, pool.weights
-    epochs = candidates.moments(connection, numbers)
+def _candidates(pool: _Pool) -> list[fusion.Candidate]:
+    weights, epochs, nearness = pool.weights, pool.epochs, pool.nearness
     return [
-        fusion.Candidate(number, epochs.get(number, 0), weights.get(number), *pool.nearness.get(number, (None, None)))
-        for number in numbers
+        fusion.Candidate(number, epochs.get(number, 0), weights.get(number), *nearness.get(number, _UNKNOWN))
+        for number in pool.numbers
     ]
 
 
-def _fused(
-    connection: Connection,
-    meaning: Meaning,
-    thought: Thought,
-    asked: Asked,
-    found: Sequence[fusion.Candidate],
-    emphases: Sequence[float],
-) -> list[fusion.Fused]:
+def _fused(connection: Connection, meaning: Meaning, pool: _Pool) -> list[fusion.Fused]:
     """All candidates in one order, those that are hardly near among them: they tell how near the others are.
 
     The best of them are compared token by token, and all are put in order once more.
     """
-    fuse = partial(
-        fusion.fuse,
+    asked, thought = pool.asked, pool.thought
+    fusing = fusion.fusion(
+        _candidates(pool),
         cjk=fusion.is_cjk(asked.sentence),
         words=len(terms.terms(asked.sentence)),
         now_epoch_ms=asked.now_epoch_ms,
         half_life_days=asked.half_life_days,
     )
-    fused = fuse(found)
-    if not emphases:
+    fused = fusing.fused()
+    if not pool.emphases:
         return fused
     head = [each.candidate.docid for each in fused[: fusion.HEAD]]
-    tokens = meaning.token_nearness(thought, emphases, vectors.tokens(connection, thought.model, head))
-    if not tokens:
-        return fused
-    return fuse([replace(each, tokens=tokens[each.docid]) if each.docid in tokens else each for each in found])
+    tokens = meaning.token_nearness(thought, pool.emphases, vectors.tokens(connection, thought.model, head))
+    return fusing.fused(tokens) if tokens else fused
 
 
 def page(connection: Connection, finder: Finder, found: Window, *, limit: int, offset: int) -> list[Placed]:
@@ -324,12 +357,13 @@ def _best(connection: Connection, finder: Finder, asked: Asked, most: int) -> li
     return finder.search(connection, asked.match, asked.where, order=Order.RELEVANCE, limit=most, offset=0)
 
 
-def _nearest(connection: Connection, meaning: Meaning, thought: Thought, asked: Asked) -> list[int]:
-    """Docids of what is near and passes the filters, where too much passes to compare it one by one."""
-    found: list[int] = []
-    for more in (False, True):
-        near = dict.fromkeys((*meaning.nearest(thought, more=more), *outbox.unwritten(connection, _UNWRITTEN)))
-        found = candidates.passing_of(connection, asked.where, list(near))
-        if len(found) >= POOL // 2:
-            break
+def _sought(
+    connection: Connection, meaning: Meaning, thought: Thought, asked: Asked, seeking: Future[list[int]]
+) -> dict[int, int]:
+    """What is near and passes the filters, where too much passes to compare it one by one; each with its moment."""
+    unwritten = outbox.unwritten(connection, _UNWRITTEN)
+    found = candidates.passing_of(connection, asked.where, list(dict.fromkeys((*meaning.sought(seeking), *unwritten))))
+    if len(found) < POOL // 2:
+        more = meaning.sought(meaning.seek(thought, more=True))
+        found = candidates.passing_of(connection, asked.where, list(dict.fromkeys((*more, *unwritten))))
     return found

@@ -27,13 +27,14 @@ def passing(connection: sqlite3.Connection, where: Condition, most: int) -> Sequ
     return remembered(connection, ("those passing", where.sql, *where.values), read, lambda found: 8 * len(found))
 
 
-def passing_of(connection: sqlite3.Connection, where: Condition, numbers: Sequence[int]) -> list[int]:
-    """Those of some records that are there and pass the filters, in their order."""
+def passing_of(connection: sqlite3.Connection, where: Condition, numbers: Sequence[int]) -> dict[int, int]:
+    """Those of some records that are there and pass the filters, in their order; each with its moment, epoch ms."""
     found = connection.execute(
-        f"SELECT d.docid FROM py_docs d WHERE d.docid IN {_THESE} AND {where.sql}", (_listed(numbers), *where.values)
+        f"SELECT d.docid, d.epoch FROM py_docs d WHERE d.docid IN {_THESE} AND {where.sql}",
+        (_listed(numbers), *where.values),
     )
-    there = {row[0] for row in found}
-    return [number for number in numbers if number in there]
+    there: dict[int, int] = dict(found.fetchall())
+    return {number: there[number] for number in numbers if number in there}
 
 
 def weighed_of(connection: sqlite3.Connection, match: str, numbers: Sequence[int]) -> dict[int, float]:

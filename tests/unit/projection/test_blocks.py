@@ -24,7 +24,7 @@ class Table:
         }
         self.was_read: list[int] = []
 
-    def read(self, docids: Sequence[int]) -> Iterator[Stored]:
+    def read(self, model: str, docids: Sequence[int]) -> Iterator[Stored]:
         for docid in docids:
             self.was_read.append(docid)
             if docid in self.rows:

@@ -1,5 +1,6 @@
 import math
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -10,7 +11,8 @@ from worker.search.fusion import (
     RECENCY,
     RECENCY_WINDOW_DAYS,
     Candidate,
-    fuse,
+    Fused,
+    fusion,
     intersect_with_ranking,
     is_cjk,
 )
@@ -20,15 +22,21 @@ DAY = 86_400_000
 SCORES = st.none() | st.floats(0, 50)
 COSINES = st.none() | st.floats(-1, 1)
 CANDIDATES = st.lists(
-    st.builds(Candidate, st.integers(1, 10**9), st.integers(0, NOW), SCORES, COSINES, COSINES, COSINES),
+    st.builds(Candidate, st.integers(1, 10**9), st.integers(0, NOW), SCORES, COSINES, COSINES),
     max_size=30,
     unique_by=lambda each: each.docid,
 )
 KEYS = st.lists(st.integers(0, 20), unique=True)
 
 
-def order(*candidates: Candidate, cjk: bool = False, words: int = 8) -> list[int]:
-    return [each.candidate.docid for each in fuse(candidates, cjk=cjk, words=words)]
+def fuse(candidates: Sequence[Candidate], **over: Any) -> list[Fused]:
+    return fusion(candidates, **over).fused()
+
+
+def order(
+    *candidates: Candidate, cjk: bool = False, words: int = 8, tokens: Mapping[int, float] | None = None
+) -> list[int]:
+    return [each.candidate.docid for each in fusion(candidates, cjk=cjk, words=words).fused(tokens)]
 
 
 def test_nothing_is_made_of_nothing() -> None:
@@ -68,7 +76,16 @@ def test_tokens_settle_the_order_of_the_head() -> None:
     first, second = Candidate(1, 0, 5.0, 0.5, 0.5), Candidate(2, 0, 4.9, 0.5, 0.5)
     behind = Candidate(3, 0, 1.0, 0.1, 0.1)
     assert order(first, second, behind) == [1, 2, 3]
-    assert order(replace(first, tokens=0.2), replace(second, tokens=0.6), behind) == [2, 1, 3]
+    assert order(first, second, behind, tokens={1: 0.2, 2: 0.6}) == [2, 1, 3]
+
+
+def test_what_was_not_compared_token_by_token_stays_behind_what_was() -> None:
+    best, second, behind = (
+        Candidate(1, 0, 5.0, 0.5, 0.5),
+        Candidate(2, 0, 4.9, 0.5, 0.5),
+        Candidate(3, 0, 4.8, 0.5, 0.5),
+    )
+    assert order(best, second, behind, tokens={1: 0.2, 2: 0.6}) == [2, 1, 3]
 
 
 @pytest.mark.parametrize(
@@ -104,11 +121,12 @@ def test_of_equals_the_newer_is_first() -> None:
     assert order(Candidate(1, NOW - DAY, 3.0), Candidate(2, NOW, 3.0), Candidate(3, NOW, 3.0)) == [3, 2, 1]
 
 
-@given(CANDIDATES, st.booleans(), st.integers(0, 40), st.none() | st.just(NOW))
+@given(CANDIDATES, st.booleans(), st.integers(0, 40), st.none() | st.just(NOW), st.lists(st.floats(-1, 1)))
 def test_every_candidate_comes_once_and_scores_fall(
-    candidates: list[Candidate], cjk: bool, words: int, now: int | None
+    candidates: list[Candidate], cjk: bool, words: int, now: int | None, cosines: list[float]
 ) -> None:
-    fused = fuse(candidates, cjk=cjk, words=words, now_epoch_ms=now)
+    tokens = {each.docid: cosine for each, cosine in zip(candidates, cosines, strict=False)}
+    fused = fusion(candidates, cjk=cjk, words=words, now_epoch_ms=now).fused(tokens)
     assert sorted(each.candidate.docid for each in fused) == sorted(each.docid for each in candidates)
     scores = [each.score for each in fused]
     assert all(map(math.isfinite, scores))
