@@ -70,7 +70,7 @@ class Paid(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ObserverCosts(msgspec.Struct, frozen=True, kw_only=True):
-    """What the observer spent on making the records, as providers count it; nothing where no model is asked.
+    """What was spent on making the records and on questions to corpora, as providers count it; nothing without a model.
 
     today_tokens: of this day in UTC, which a budget of the day is about. days: the latest first; projects, models: the
     most first; two hundred of each at most.

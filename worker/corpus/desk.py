@@ -8,8 +8,9 @@ import asyncio
 import contextlib
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -25,19 +26,23 @@ from worker.contract.corpus import (
 )
 from worker.contract.errors import Conflict, NotFound
 from worker.contract.records import Observation, RecordKey, RecordKind
-from worker.contract.search import MOST_CHARS, SearchQuery
+from worker.contract.search import MOST_CHARS, Hit, SearchQuery
 from worker.corpus import matching, render
 from worker.corpus.build import build, search_of, without
 from worker.corpus.files import CorpusFile, Shelf
-from worker.corpus.session import Expired, Model, Said
+from worker.corpus.session import Expired, Model, Paid, Said
+from worker.present import prompt_block
 from worker.search.engine import Engine
-from worker.store import records
+from worker.store import records, spend
 from worker.store.tables import Store
 
 T = TypeVar("T")
 
 _CANDIDATES = 300
 _NO_ID = 2**63
+_NO_SESSION = 0
+_OF_NO_PROJECT = "(corpora)"
+"""Where the cost of a corpus goes that is about no one project."""
 _CITED = re.compile(r"#(\d{1,18})\b")
 _NO_MODEL = (
     "no model is used (CLAUDE_MEM_PROVIDER is local): questions are answered with the records that fit best, and "
@@ -58,14 +63,19 @@ class Desk:
     """Over one folder of files.
 
     memory: of the moment, it may not be open yet. model: as the settings are now, None for the provider ``local``.
-    now_ms: milliseconds since 1970.
+    now_ms: milliseconds since 1970. measured: whether it is known of the index how near is near enough.
     """
 
     def __init__(
-        self, data_dir: Path, memory: Callable[[], Memory], model: Callable[[], Model | None], now_ms: Callable[[], int]
+        self,
+        data_dir: Path,
+        memory: Callable[[], Memory],
+        model: Callable[[], Model | None],
+        now_ms: Callable[[], int],
+        measured: Callable[[], bool] = lambda: True,
     ) -> None:
         self._shelf = Shelf(data_dir / "corpora")
-        self._memory, self._model, self._now_ms = memory, model, now_ms
+        self._memory, self._model, self._now_ms, self._measured = memory, model, now_ms, measured
         self._asking: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._writing = asyncio.Lock()
 
@@ -171,11 +181,13 @@ class Desk:
         """Ask; a session that has expired is begun anew and asked once more."""
         asking = render.asking(question)
         try:
-            said = await model.resume(corpus.session_id or "", _rules(corpus), asking)
+            async with self._paying(corpus) as paid:
+                said = await model.resume(corpus.session_id or "", _rules(corpus), asking, paid)
         except Expired:
             corpus = await self._primed(corpus, model)
             try:
-                said = await model.resume(corpus.session_id or "", _rules(corpus), asking)
+                async with self._paying(corpus) as paid:
+                    said = await model.resume(corpus.session_id or "", _rules(corpus), asking, paid)
             except Expired as again:
                 raise Conflict("claude does not keep its sessions: it knows none that it has just begun") from again
         if said.session_id != corpus.session_id:
@@ -186,16 +198,36 @@ class Desk:
         """With a new session that has read it."""
         _refuse(corpus, model)
         rules = _rules(corpus)
-        said = await model.begin(rules, await asyncio.to_thread(render.priming, corpus, rules))
+        told = await asyncio.to_thread(render.priming, corpus, rules)
+        async with self._paying(corpus) as paid:
+            said = await model.begin(rules, told, paid)
         return await self._keep(corpus, said.session_id)
+
+    @contextlib.asynccontextmanager
+    async def _paying(self, corpus: CorpusFile) -> AsyncIterator[Paid]:
+        """Notes what is paid meanwhile, also where it comes to nothing, for the project that the corpus is about."""
+        calls: list[spend.Call] = []
+        project = corpus.filter.project or _OF_NO_PROJECT
+        try:
+            yield lambda model, tokens: calls.append(spend.Call(project, _NO_SESSION, model, tokens))
+        finally:
+            now = self._now_ms()
+            for call in calls:
+                await self._memory().store.write(partial(spend.add, call=call, now_epoch_ms=now))
 
     async def _matched(self, name: str, question: str) -> CorpusAnswer:
         """An answer of the best matching records. It tells what they say now, and none that is deleted."""
         corpus, _ = await self._current(name)
         chosen = await self._live(record.id for record in corpus.observations)
         # The search knows best; of a small corpus in a large memory it may name only some among its first.
-        named = [record_id for record_id in await self._named(corpus, question) if record_id in chosen]
         words = await asyncio.to_thread(matching.by_words, question, list(chosen.values()))
+        speaking, measured = frozenset(words), self._measured()
+        named = [
+            hit.id
+            for hit in await self._named(corpus, question)
+            if (record := chosen.get(hit.id)) is not None
+            and (hit.id in speaking or prompt_block.is_near(hit, record, question, measured=measured))
+        ]
         best = list(dict.fromkeys((*named, *words)))[: matching.MOST]
         told = await asyncio.to_thread(matching.answer, corpus.name, question, best, chosen)
         return CorpusAnswer(
@@ -206,8 +238,8 @@ class Desk:
             notes=("no model was used", *_notes(corpus)),
         )
 
-    async def _named(self, corpus: CorpusFile, question: str) -> list[int]:
-        """Ids of what the search finds for the question, best first, also outside the corpus."""
+    async def _named(self, corpus: CorpusFile, question: str) -> Sequence[Hit]:
+        """What the search finds for the question, best first, also outside the corpus."""
         query = SearchQuery(
             text=question[:MOST_CHARS],
             kinds=(RecordKind.OBSERVATION,),
@@ -218,7 +250,7 @@ class Desk:
             limit=_CANDIDATES,
         )
         page = await self._memory().engine.search(query)
-        return [] if page.strategy == "filter" else [hit.id for hit in page.hits]
+        return () if page.strategy == "filter" else page.hits
 
     async def _turn(self, name: str) -> asyncio.Lock:
         """Whoever holds this may have a model read a corpus or ask it; others queue up. Errors: ``NotFound``."""

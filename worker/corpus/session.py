@@ -6,12 +6,14 @@ the options is asked again without it, but never without those that keep tools a
 
 import re
 import shutil
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from worker.contract.errors import Busy, Conflict, MemError, TimedOut, Unavailable
 from worker.contract.observer_settings import Asking
 from worker.contract.settings import observer_environment
+from worker.contract.tokens import estimate_tokens
 from worker.corpus.render import DISALLOWED
 from worker.llm import telling, wire
 from worker.llm.claude import FOLDER
@@ -25,6 +27,7 @@ _READS_SLOWER = 10
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
 _UNKNOWN = re.compile(r"unknown option '?(--[\w-]+)")
 _DISPENSABLE = ("--tools", "--setting-sources", "--system-prompt")
+_COUNTED = ("input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
 _AGAIN_S = {Failure.QUOTA: 60.0, Failure.TRANSIENT: 5.0, Failure.BAD_ANSWER: 5.0}
 
 
@@ -34,6 +37,10 @@ class Said:
 
     text: str
     session_id: str
+
+
+Paid = Callable[[str, int], None]
+"""Told what an answer cost, also one of no use: the model, and tokens."""
 
 
 class Expired(Exception):
@@ -52,16 +59,17 @@ class Model:
         """Of the model."""
         return self._asking.model
 
-    async def begin(self, rules: str, told: str) -> Said:
+    async def begin(self, rules: str, told: str, paid: Paid) -> Said:
         """A new session that has read ``told``. Errors: as those of ``resume``, but ``Expired``."""
         ran = await self._run(rules, told, None, self._asking.timeout_s * _READS_SLOWER)
         answer = printed_object(ran.out)
+        self._tell(answer, (rules, told), paid)
         said = self._read(ran, answer)
         if not said.session_id:
             raise Unavailable("claude names no session, so it cannot be asked on", retry_after_s=5)
         return said
 
-    async def resume(self, session_id: str, rules: str, question: str) -> Said:
+    async def resume(self, session_id: str, rules: str, question: str, paid: Paid) -> Said:
         """The answer of a session.
 
         Errors: ``Expired``; ``Conflict`` when the program is missing, not logged in or full, ``Busy`` when its quota is
@@ -73,6 +81,7 @@ class Model:
         answer = printed_object(ran.out)
         if not _is_success(answer) and _is_unknown(session_id, _complaint(ran, answer)):
             raise Expired
+        self._tell(answer, (rules, question), paid)
         said = self._read(ran, answer)
         if not said.text.strip():
             raise Unavailable("claude answered nothing", retry_after_s=5)
@@ -101,6 +110,17 @@ class Model:
             if unknown[1] not in _DISPENSABLE or unknown[1] in self._dropped:
                 raise Conflict(f"this claude command line does not know {unknown[1]}; update it (`claude update`)")
             self._dropped.add(unknown[1])
+
+    def _tell(self, answer: dict[str, object] | None, asked: tuple[str, ...], paid: Paid) -> None:
+        """What it cost: as the program counts, else, of an answer, an estimate."""
+        if answer is None:
+            return
+        usage, used = wire.at(answer, "usage"), wire.at(answer, "modelUsage")
+        tokens = wire.count(*(wire.at(usage, name) for name in _COUNTED))
+        if not tokens and _is_success(answer):
+            tokens = sum(map(estimate_tokens, (*asked, wire.text(answer.get("result")))))
+        if tokens:
+            paid(next(iter(used)) if isinstance(used, dict) and len(used) == 1 else self.name, tokens)
 
     def _options(self, rules: str) -> list[str]:
         options = {

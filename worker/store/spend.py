@@ -1,4 +1,6 @@
-"""What models were paid for the observer's questions: `py_spend`, by day, project, session and model, in tokens.
+"""What models were paid for questions of the observer and to corpora: `py_spend`, by day, project, session and model.
+
+In tokens. A question to a corpus belongs to no session (0), and to the project that the corpus is about.
 
 Noted in the transaction that stores what came of a question, or gives back what it was about: nothing is paid unseen.
 Days are those of UTC, so that a budget begins anew at the same moment wherever the machine is taken.

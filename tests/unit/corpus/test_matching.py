@@ -22,6 +22,9 @@ BY_ID = {record.id: record for record in RECORDS}
         ("rounding of an invoice", [3]),
         ("登录", [3]),
         ("zebra", []),
+        ("What is the capital of France, and who reigns there after the war?", []),
+        ("How do zebras, lions and gnus compare by weight and speed?", []),
+        ("Where is the cart of the shop kept these days?", [2]),
         ("", []),
         ("!!! @@@", []),
     ],
@@ -40,7 +43,9 @@ def test_the_answer_cites_and_says_that_no_model_was_used() -> None:
     assert "#1 2026-03-04 [bugfix] Expired token accepted\n  The skew was compared" in told
     assert "#4 2026-03-04 [bugfix] Untitled" in told
     assert told.endswith("get_observations(ids=[1, 4])")
-    assert "None of the 4 records" in matching.answer("auth", "zebra", [], BY_ID)
+    assert 'Nothing in corpus "auth" speaks of that: none of its 4 records' in matching.answer(
+        "auth", "zebra", [], BY_ID
+    )
 
 
 def test_at_most_eight_records_and_no_line_of_theirs_passes_for_another() -> None:

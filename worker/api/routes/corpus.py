@@ -6,13 +6,14 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from worker.api import params, recalling
+from worker.api import giving, params, recalling
 from worker.api.codec import Query, body, respond, text_list, whole_number
 from worker.api.endpoint import Endpoint
 from worker.api.params import Choice
 from worker.api.services import Services
 from worker.contract import calls, settings
 from worker.contract.clean import cleaned
+from worker.contract.context_settings import MEASURED_MODELS
 from worker.contract.corpus import (
     MOST_LIMIT,
     CorpusAnswer,
@@ -49,6 +50,7 @@ def routes(services: Services) -> list[Endpoint]:
         lambda: Memory(services.store, services.engine),
         lambda: _model(services),
         services.now_ms,
+        lambda: giving.settings(services).embedding_model in MEASURED_MODELS,
     )
     services.corpora = desk
 
