@@ -255,7 +255,8 @@ class Memory:
             found = [self._by_key[key] for key in fused] if meant else found
         offset, limit = int(params.get("offset", 0)), int(params["limit"])
         hits = tuple(_hit(record, by_words if worded else (), meant) for record in found[offset : offset + limit])
-        return SearchPage(hits=hits, total=len(found), query=params.get("query", ""), offset=offset,
+        notes = parse(params.get("query", ""), now_epoch_ms=NOW_MS, zone=dt.UTC, typing="typing" in params).notes
+        return SearchPage(hits=hits, total=len(found), query=params.get("query", ""), offset=offset, notes=notes,
                           strategy=strategy, degraded=degraded, took_ms=3.2)  # fmt: skip
 
     def _facets(self, params: Params) -> Facets:

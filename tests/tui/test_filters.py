@@ -51,6 +51,17 @@ async def test_filters_of_two_groups_and_a_date_hold_together() -> None:
         assert "[x]" in next(line for line in stage.screen if "▌" in line)
 
 
+async def test_what_cannot_be_read_as_a_filter_is_said_while_it_is_typed() -> None:
+    async with Stage(size=(100, 30)) as stage:
+        await stage.press("slash", *"at:thursd")
+        await stage.until(lambda: "at: no date yet: 14:30, 3d, monday" in stage.text)
+        await stage.press("a", "y")
+        await stage.until(lambda: stage.state.ask.text == "at:thursday" and not stage.state.waiting)
+        assert "no date" not in stage.text
+        await stage.press("escape", *"prj:web")
+        await stage.until(lambda: "prj: is text, no filter; is it project:?" in stage.text)
+
+
 async def test_what_is_typed_is_a_chip_that_can_be_taken_out() -> None:
     async with Stage() as stage:
         await stage.press("slash", *"concept:gotcha race", "enter")

@@ -9,11 +9,12 @@
     at:14:30   at:2026-03-10T14:30   a moment: as of then, as if nothing had come after it
 
 Values are lists with commas, quoted if they hold blanks. A `word:` that is not one of these is plain text, and so is
-one without a value; one whose value cannot be read is looked for as text, and ``notes`` says so. So nothing that a
-person types is an error. The filters must all hold; within one, any value will do.
+one without a value; one whose value cannot be read is looked for as text. ``notes`` says so. So nothing that a person
+types is an error. The filters must all hold; within one, any value will do.
 """
 
 import datetime as dt
+import difflib
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -28,6 +29,13 @@ _FIELDS = {
     "kind": "is", "since": "since", "until": "until", "at": "at",
 }  # fmt: skip
 _DATES = ("since", "until", "at")
+_MEANT = {
+    "on": "at", "date": "at", "day": "at", "when": "at", "after": "since", "from": "since", "before": "until",
+    "to": "until", "tag": "concept", "tags": "concept", "path": "file", "repo": "project", "prj": "project",
+}  # fmt: skip
+"""What people call the filters who know them from elsewhere."""
+_LIKE_FILTER = re.compile(r"(?P<name>[A-Za-z]{2,16}):(?![\d.:]+$)[\w\"]")
+"""A word and what belongs to it, which an address (`localhost:8080`, `https://a`) or `std::vector` has not."""
 _MOST_VALUES = 100
 _TOKEN = re.compile(
     # `file://` begins an address.
@@ -80,13 +88,15 @@ class _Reading:
     until: list[int] = field(default_factory=list)
     as_of: list[int] = field(default_factory=list)
     ends_in_word: bool = True
+    no_filter: str = ""
     notes: list[str] = field(default_factory=list)
 
 
 def parse(line: str, *, now_epoch_ms: int, zone: dt.tzinfo | None = None, typing: bool = False) -> Parsed:
     """What a line asks for.
 
-    typing: the end of the line may be unfinished; a filter there whose value cannot be read yet is passed over.
+    typing: the end of the line may be unfinished; a filter there whose value cannot be read yet is passed over, and
+    ``notes`` says what it takes.
     Of a line longer than anybody types, the first ``MOST_CHARS`` are read.
     """
     reading = _Reading()
@@ -95,10 +105,14 @@ def parse(line: str, *, now_epoch_ms: int, zone: dt.tzinfo | None = None, typing
         reading.notes.append(f"only the first {MOST_CHARS:,} characters were read")
     for token in _tokens(line):
         complaint = _read(token, reading, now_epoch_ms, zone)
-        if complaint and not (typing and token.ends_line):
+        if complaint and typing and token.ends_line:
+            reading.notes.append(_yet(token))
+        elif complaint:
             reading.words.append(token.text)
             reading.notes.append(complaint)
     values = {name: _few(name, given, reading.notes) for name, given in reading.values.items()}
+    if reading.no_filter:
+        reading.notes.append(_no_filter(reading.no_filter))
     return Parsed(
         text=" ".join(reading.words),
         phrases=tuple(reading.phrases),
@@ -172,7 +186,21 @@ def _read(token: _Token, reading: _Reading, now_epoch_ms: int, zone: dt.tzinfo |
     else:
         reading.words.append(token.text)
         reading.ends_in_word = True
+        if (like := _LIKE_FILTER.match(token.text)) is not None and like["name"].lower() not in _FIELDS:
+            reading.no_filter = reading.no_filter or like["name"]
     return ""
+
+
+def _yet(token: _Token) -> str:
+    """What the filter takes that is being typed."""
+    forms = "no date yet: 3d, monday, 2026-03-10" if token.field in _DATES else "no kind yet: prompt, summary"
+    return f"{token.field}: {'no date yet: 14:30, 3d, monday' if token.field == 'at' else forms}"
+
+
+def _no_filter(name: str) -> str:
+    """That a word was taken for what it is, and which filter may be meant."""
+    near = _MEANT.get(name.lower()) or next(iter(difflib.get_close_matches(name.lower(), _FIELDS, 1, 0.7)), None)
+    return f"{name}: is text, no filter" + (f"; is it {near}:?" if near else "")
 
 
 def shown_span(since_epoch_ms: int | None, until_epoch_ms: int | None, zone: dt.tzinfo | None = None) -> str:

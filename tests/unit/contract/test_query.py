@@ -39,7 +39,10 @@ def read(line: str, *, typing: bool = False) -> dict[str, Any]:
         ("session:S14", {"sessions": ("S14",), "ends_in_word": False}),
         ("is:prompt,obs", {"kinds": (RecordKind.PROMPT, RecordKind.OBSERVATION), "ends_in_word": False}),
         # R005: a word before a colon that is no filter is text, and so is a filter without a value.
-        ("std::vector title:foo type: error", {"text": "std::vector title:foo type: error"}),
+        (
+            "std::vector title:foo type: error",
+            {"text": "std::vector title:foo type: error", "notes": ("title: is text, no filter",)},
+        ),
         ("from file:///etc/hosts", {"text": "from file:///etc/hosts"}),
         ("see -type:x", {"text": "see -type:x"}),
     ],
@@ -89,9 +92,38 @@ def test_a_value_that_cannot_be_read_is_text_and_that_is_said(line: str, name: s
     assert len(parsed.notes) == 1 and parsed.notes[0].startswith(f"{name}: takes ")
 
 
-@pytest.mark.parametrize("line", ["cache since:ye", "cache is:pro", "cache until:2026-03-"])
-def test_a_value_that_is_still_being_typed_is_passed_over(line: str) -> None:
-    assert read(line, typing=True) == {"text": "cache", "ends_in_word": False}
+@pytest.mark.parametrize(
+    ("line", "note"),
+    [
+        ("cache at:thursd", "at: no date yet: 14:30, 3d, monday"),
+        ("cache since:ye", "since: no date yet: 3d, monday, 2026-03-10"),
+        ("cache until:2026-03-", "until: no date yet: 3d, monday, 2026-03-10"),
+        ("cache is:pro", "is: no kind yet: prompt, summary"),
+    ],
+)
+def test_a_value_that_is_still_being_typed_is_passed_over_and_that_is_said(line: str, note: str) -> None:
+    assert read(line, typing=True) == {"text": "cache", "ends_in_word": False, "notes": (note,)}
+
+
+@pytest.mark.parametrize(
+    ("line", "note"),
+    [
+        ("on:thursday", "on: is text, no filter; is it at:?"),
+        ("cache prj:shop", "prj: is text, no filter; is it project:?"),
+        ("Tpye:bugfix", "Tpye: is text, no filter; is it type:?"),
+        ("author:me who:else", "author: is text, no filter"),
+    ],
+)
+def test_a_word_that_only_looks_like_a_filter_is_text_and_that_is_said(line: str, note: str) -> None:
+    said = parse(line, now_epoch_ms=NOW)
+    assert (said.text, said.notes) == (line, (note,))
+
+
+@pytest.mark.parametrize(
+    "line", ["localhost:8080", "https://example.org", "std::vector", "file.py:12:3", "C:/temp", "on:", "14:30", "a:b"]
+)
+def test_what_people_write_with_a_colon_is_no_filter_and_no_matter(line: str) -> None:
+    assert parse(line, now_epoch_ms=NOW).notes == ()
 
 
 @given(st.text())
