@@ -5,6 +5,8 @@ import pytest
 from tests.tui.memory import observation
 from tests.tui.stage import Stage
 from tests.tui.test_snapshots import SIZES, check
+from tui.deeds.commanding import of_place
+from tui.keymap import places
 from tui.state.model import ViewState
 from tui.state.palette import Item, matching
 from tui.state.reasons import why_not
@@ -27,6 +29,23 @@ async def test_a_command_is_found_and_done_as_by_its_key() -> None:
         await _open(stage)
         await stage.press(*"search box", "enter")
         await stage.until(lambda: stage.app.workspace.search.box.has_focus)
+
+
+@pytest.mark.parametrize("place", [value for value in vars(places).values() if isinstance(value, str)])
+def test_no_two_deeds_of_a_place_are_called_the_same(place: str) -> None:
+    names = [item.label for item in of_place(place, ViewState())]
+    assert [name for name in names if names.count(name) > 1] == []
+
+
+async def test_steps_in_time_are_told_apart_each_with_its_key() -> None:
+    async with Stage(size=(80, 24)) as stage:
+        await _open(stage)
+        await stage.press(*"day")
+        await stage.settled()
+        found = {
+            " ".join(line.split()[:3]): line.split()[-1] for line in stage.screen if "▌ day" in line or "  day" in line
+        }
+        assert {"day after to": "D"}.items() <= found.items() and "d" in found.values()
 
 
 async def test_a_project_and_a_theme_are_gone_to_by_name() -> None:

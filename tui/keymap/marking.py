@@ -13,8 +13,8 @@ ACTIONS = (
     Action("drop", ("space", "x"), (BASKET,), "take out", "in the basket: take this one out"),
     Action("empty", ("X",), (BASKET,), "empty", "in the basket: take all out"),
     Action("restore", ("u",), (BASKET,), "undo", "in the basket: bring back what was taken out"),
-    Action("more", ("plus", "equals_sign"), (BASKET,), "budget", "in the basket: a larger budget"),
-    Action("less", ("minus",), (BASKET,), "budget", "a smaller one"),
+    Action("more", ("plus", "equals_sign"), (BASKET,), "larger budget", "in the basket: a larger budget"),
+    Action("less", ("minus",), (BASKET,), "smaller budget", "a smaller one"),
     Action(
         "copy_ids", ("y",), (LIST, PREVIEW, RECORD, BASKET), "copy ids", "copy the ids of what is marked, else of this"
     ),

@@ -6,12 +6,12 @@ from tui.keymap.places import LIST, PREVIEW
 _HERE = (LIST, PREVIEW)
 
 ACTIONS = (
-    Action("session_back", ("H",), _HERE, "session", "to where a session begins, back in time"),
-    Action("session_on", ("L",), _HERE, "session", "on in time"),
-    Action("day_back", ("d",), _HERE, "day", "to the last record of the day before"),
-    Action("day_on", ("D",), _HERE, "day", "to the first record of the day after"),
-    Action("week_back", ("w",), _HERE, "week", "to the last record of the week before"),
-    Action("week_on", ("W",), _HERE, "week", "to the first record of the week after"),
+    Action("session_back", ("H",), _HERE, "session before", "to where a session begins, back in time"),
+    Action("session_on", ("L",), _HERE, "session after", "to where the next one begins"),
+    Action("day_back", ("d",), _HERE, "day before", "to the last record of the day before"),
+    Action("day_on", ("D",), _HERE, "day after", "to the first record of the day after"),
+    Action("week_back", ("w",), _HERE, "week before", "to the last record of the week before"),
+    Action("week_on", ("W",), _HERE, "week after", "to the first record of the week after"),
     Action("midnight", ("0",), _HERE, "midnight", "to the beginning of this day"),
     Action("finer", ("z",), _HERE, "zoom", "the strip finer, about the cursor: a week, a day, ... 5 minutes"),
     Action("coarser", ("Z",), _HERE, "zoom out", "wider again, up to all of it"),
