@@ -1,12 +1,11 @@
 """Pure: what the settings say of the observer and of the model that it asks.
 
-Source: contract/settings.md; the keys about pauses, batches and budgets are our own.
+Source: contract/settings.md, and hooks.md, part 5, for tiers; the keys about pauses, batches and budgets are our own.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from worker.contract import model_names
 from worker.contract.errors import Invalid
 
 CREDENTIALS = (
@@ -20,6 +19,10 @@ CREDENTIALS = (
 DAY_TOKENS = 2_000_000
 """What a model may take a day where nothing is said: a busy day of one person, and no runaway."""
 _CLAUDE = "claude-haiku-4-5-20251001"
+_CLAUDES = ("haiku", "sonnet", "opus")
+"""Names that Claude's own programs take for a model, and nobody else does."""
+_ALIAS = "$TIER:"
+_TIERS = {"fast": "haiku", "smart": "sonnet", "simple": "haiku", "summary": ""}
 _PROVIDERS = ("local", "claude", "anthropic", "gemini", "openrouter")
 
 
@@ -104,8 +107,8 @@ def _asking(
     match provider:
         case "claude" | "anthropic":
             ours = provider == "anthropic"
-            model = model_names.resolved(value("MODEL", _CLAUDE), value, default=_CLAUDE)
-            simple, summary = model_names.routed(provider, model, value)
+            model = _resolved(value("MODEL", _CLAUDE), value, default=_CLAUDE)
+            simple, summary = _routed(provider, model, value)
             return Asking(
                 provider=provider,
                 model=model,
@@ -121,7 +124,7 @@ def _asking(
             )
         case "gemini":
             model = value("GEMINI_MODEL", "gemini-flash-latest")
-            simple, summary = model_names.routed(provider, model, value)
+            simple, summary = _routed(provider, model, value)
             return Asking(
                 provider=provider,
                 model=model,
@@ -137,7 +140,7 @@ def _asking(
         case "openrouter":
             key = value("OPENROUTER_API_KEY", credentials.get("OPENROUTER_API_KEY", ""))
             model = value("OPENROUTER_MODEL", "xiaomi/mimo-v2-flash:free")
-            simple, summary = model_names.routed(provider, model, value)
+            simple, summary = _routed(provider, model, value)
             return Asking(
                 provider=provider,
                 model=model,
@@ -151,6 +154,30 @@ def _asking(
             )
         case _:
             return Asking(provider=provider, timeout_s=timeout_s)
+
+
+def _resolved(model: str, value: Callable[[str, str], str], *, default: str) -> str:
+    """A model, of which the settings may say `$TIER:fast` or `$TIER:smart`. Errors: ``Invalid`` for another tier."""
+    if not model.startswith(_ALIAS):
+        return model
+    tier = model.removeprefix(_ALIAS)
+    if tier not in _TIERS:
+        told = f"CLAUDE_MEM_MODEL must be a model, or {_ALIAS} and one of {', '.join(_TIERS)}, not {model[:40]!r}"
+        raise Invalid(told, field="CLAUDE_MEM_MODEL")
+    return value(f"TIER_{tier.upper()}_MODEL", _TIERS[tier]) or default
+
+
+def _routed(provider: str, model: str, value: Callable[[str, str], str]) -> tuple[str, str]:
+    """The models for simple questions and for summaries; empty where they go to the usual one.
+
+    A name of Claude's is passed over where somebody else's model answers: the default of the setting is one.
+    """
+    if value("TIER_ROUTING_ENABLED", "true").lower() != "true":
+        return "", ""
+    ours = provider in ("claude", "anthropic") and (model in _CLAUDES or "claude" in model)
+    simple, summary = (value(f"TIER_{tier.upper()}_MODEL", _TIERS[tier]) for tier in ("simple", "summary"))
+    fit = [name if ours or not (name in _CLAUDES or name.startswith("claude-")) else "" for name in (simple, summary)]
+    return fit[0], fit[1]
 
 
 def dotenv(text: str) -> dict[str, str]:
