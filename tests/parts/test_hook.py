@@ -23,6 +23,7 @@ from worker.contract.capture import Event, PromptSubmitted, SessionEnded, ToolUs
 from worker.contract.known_settings import DEFAULTS
 from worker.contract.memory_mark import HEADER, mark
 from worker.contract.project_name import CHOSEN, MARKER
+from worker.contract.running import start_token
 
 CANARY = "canary-7f3a"
 EVENTS = ("context", "session-init", "observation", "file-context", "summarize", "session-end")
@@ -140,6 +141,49 @@ def at_work(home: Path, port: int) -> Agent:
 
 def decoded(body: dict[str, Any], kind: type[Event]) -> Event:
     return msgspec.convert(body, kind)
+
+
+def recorded(agent: Agent, **over: object) -> None:
+    """The pid file of a worker: this process, on the agent's port."""
+    told = {"pid": os.getpid(), "port": agent.port, "startToken": start_token(os.getpid())} | over
+    (agent.memory / "worker.pid").write_text(json.dumps(told))
+
+
+def test_a_worker_that_is_known_by_its_pid_file_gets_the_token_at_once(agent: Agent, worker: FakeWorker) -> None:
+    agent.environ["CLAUDE_MEM_API_TOKEN"] = "tok_test_1"
+    recorded(agent)
+    agent.answer("session-init", prompt="fix the login")
+    ((path, _, _, headers),) = worker.asked
+    assert path == "/api/sessions/init" and headers["Authorization"] == "Bearer tok_test_1"
+
+
+@pytest.mark.parametrize(
+    "over", [{"port": 1}, {"pid": 2**22 + 1}, {"startToken": "1"}, {"startToken": None}, {"pid": "1"}, None]
+)
+def test_another_is_asked_who_it_is_before_it_gets_the_token(
+    agent: Agent, worker: FakeWorker, over: dict[str, object] | None
+) -> None:
+    agent.environ["CLAUDE_MEM_API_TOKEN"] = "tok_test_1"
+    if over is not None:
+        recorded(agent, **over)
+    worker.answers["/api/health"] = (200, "{}")
+    agent.answer("session-init", prompt="fix the login")
+    assert [path for path, *_ in worker.asked] == ["/api/health", "/api/sessions/init"]
+    assert "Authorization" not in worker.asked[0][3] and worker.asked[1][3]["Authorization"] == "Bearer tok_test_1"
+
+
+@pytest.mark.parametrize(("stranger", "health"), [("", (200, "{}")), ("0badc0de", (200, "{}")), (None, (404, "{}"))])
+@pytest.mark.parametrize("event", EVENTS)
+def test_a_stranger_gets_neither_the_token_nor_the_event(
+    agent: Agent, worker: FakeWorker, stranger: str | None, health: tuple[int, str], event: str
+) -> None:
+    agent.environ["CLAUDE_MEM_API_TOKEN"] = "tok_test_1"
+    worker.mark = worker.mark if stranger is None else stranger
+    worker.answers["/api/health"] = health
+    agent.answer(event, prompt=f"use {CANARY}", tool_name="Bash", tool_response=CANARY, last_assistant_message=CANARY)
+    assert all(path == "/api/health" and body is None for path, _, body, _ in worker.asked)
+    assert "tok_test_1" not in str(worker.asked) and CANARY not in str(worker.asked)
+    assert len(agent.kept()) == (event not in ("context", "file-context"))
 
 
 def test_a_prompt_is_told(agent: Agent, worker: FakeWorker) -> None:

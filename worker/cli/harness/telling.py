@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Mapping
 
+from worker.cli.harness.recorded import is_recorded
 from worker.contract import spool
 from worker.contract.hook_settings import HookSettings
 from worker.contract.memory_mark import mark
@@ -15,6 +16,7 @@ from worker.contract.plain_http import Refused, exchange
 CALLER = "hook"
 """As in ``contract.recalls``, which is too heavy for a hook."""
 STARTING = 503
+_HEALTH = "/api/health"
 _OPENING = '{"content":'
 """How a worker answers that is still opening its memory: in another form than a text."""
 _START_PAUSE_S = 10.0
@@ -35,6 +37,7 @@ class Worker:
 
     def __init__(self, settings: HookSettings, deadline_s: float) -> None:
         self._settings, self._deadline_s = settings, deadline_s
+        self._is_known = False
         self.outcome = "nothing"
 
     def tell(self, path: str, body: Mapping[str, object], *, moment_ns: int) -> dict[str, object]:
@@ -71,8 +74,9 @@ class Worker:
 
     def ask_text(self, method: str, target: str, body: Mapping[str, object] | None = None) -> str:
         """Any answer. Errors: as ``ask``."""
-        where = self._settings
-        memory = mark(where.data_dir) if self._is_of_this_machine() else ""
+        where, memory = self._settings, self._memory()
+        if where.token and memory and not self._is_known:
+            self._get_to_know(memory)
         content = None if body is None else json.dumps(body, separators=(",", ":")).encode()
         answer = exchange(
             where.host, where.port, method, target, content,
@@ -80,6 +84,19 @@ class Worker:
         )  # fmt: skip
         self.outcome = "sent"
         return answer.decode("utf-8", "replace")
+
+    def _get_to_know(self, memory: str) -> None:
+        """Nobody on this machine gets the token but our worker: it is known by its pid file, which costs no question.
+
+        Where that tells nothing, as of a worker in a container, it is asked without the token. Errors: as ``ask``.
+        """
+        where = self._settings
+        if not is_recorded(where.data_dir, where.port):
+            exchange(
+                where.host, where.port, "GET", _HEALTH, None,
+                token="", caller=CALLER, deadline_s=self._deadline_s, memory=memory,
+            )  # fmt: skip
+        self._is_known = True
 
     def await_text(self, target: str) -> str:
         """The same from a worker that may have to be started, as long as there is time. Errors: as ``ask``."""
@@ -123,6 +140,10 @@ class Worker:
         except OSError:
             return False
         return True
+
+    def _memory(self) -> str:
+        """The mark of our memory, empty for a worker of another machine, which may have it under another path."""
+        return mark(self._settings.data_dir) if self._is_of_this_machine() else ""
 
     def _is_of_this_machine(self) -> bool:
         return self._settings.host == "::1" or self._settings.host.startswith("127.")
