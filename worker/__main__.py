@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from worker.contract.errors import MemError
-from worker.contract.settings import load
+from worker.contract.settings import Settings, load
 from worker.server import serve
 from worker.store import checkup
 
@@ -30,26 +30,46 @@ def main(argv: Sequence[str] | None = None) -> int:
     if given.port == 0 and not given.with_parent:
         parser.error("argument --port: 0, any free port, is for --with-parent, which tells it")
     try:
-        settings = load()
+        stored = _stored(given)
     except MemError as error:
         print(error.message, file=sys.stderr)
         return 2
     settings = replace(
-        settings,
-        data_dir=given.data_dir.absolute() if given.data_dir else settings.data_dir,
-        host=given.host or settings.host,
-        port=settings.port if given.port is None else given.port,
+        stored,
+        host=given.host or stored.host,
+        port=stored.port if given.port is None else given.port,
         demo=given.demo,
     )
+
+    def successor(running: Settings) -> Settings:
+        """Where the settings changed meanwhile they count, else what this worker was told."""
+        now = _stored(given)
+        return replace(
+            now,
+            host=running.host if now.host == stored.host else now.host,
+            port=running.port if now.port == stored.port else now.port,
+            demo=given.demo,
+        )
+
     if given.check:
         print(msgspec.json.encode(checkup.look(settings.data_dir, settings.database)).decode())
         return 0
     try:
-        serve(settings, read_only=given.read_only, parent=sys.stdin.buffer if given.with_parent else None)
+        parent = sys.stdin.buffer if given.with_parent else None
+        serve(settings, read_only=given.read_only, parent=parent, successor=successor)
     except MemError as error:
         print(error.message, file=sys.stderr)
         return 1
     return 0
+
+
+def _stored(given: argparse.Namespace) -> Settings:
+    """What the settings say. Errors: ``Invalid``."""
+    folder: Path | None = given.data_dir and given.data_dir.absolute()
+    if not given.demo:
+        return load(data_dir=folder)
+    beside = load().for_demo()  # its settings are those of the memory it stands beside
+    return replace(beside, data_dir=folder or beside.data_dir)
 
 
 def _port(text: str) -> int:

@@ -29,7 +29,7 @@ def sole(data_dir: Path, port: int) -> Iterator[None]:
     with os.fdopen(handle, "r+", encoding="utf-8") as lock:
         if not taken(lock.fileno()):
             other = lock.read(40).strip() or "another port"
-            raise Conflict(f"a worker on {other} serves {data_dir} already; stop that one first")
+            raise Conflict(f"a worker on {other} serves {data_dir} already; `claude-mem worker restart` moves it")
         lock.truncate()
         lock.write(f"port {port}")
         lock.flush()

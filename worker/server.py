@@ -71,7 +71,7 @@ class _Server(uvicorn.Server):
     def __init__(self, config: uvicorn.Config, broadcaster: Broadcaster) -> None:
         super().__init__(config)
         self._broadcaster = broadcaster
-        self.successor_wanted = False
+        self.successor: Settings | None = None
         self.index: asyncio.Task[None] | None = None
 
     def stop(self) -> None:
@@ -79,10 +79,10 @@ class _Server(uvicorn.Server):
         self._broadcaster.close()
         self.should_exit = True
 
-    def restart(self) -> None:
-        """The same, and have a successor started when the port is free."""
-        self.successor_wanted = True
-        self.stop()
+    def follow_with(self, successor: Settings) -> str:
+        """Have a worker with these settings started when this one has ended; where it will answer."""
+        self.successor = successor
+        return successor.url
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Wait for what is under way, but not for streams that nobody reads."""
@@ -115,11 +115,18 @@ class _Server(uvicorn.Server):
                 signal.signal(number, handler)
 
 
-def serve(settings: Settings, *, read_only: bool = False, parent: BinaryIO | None = None) -> None:
+def serve(
+    settings: Settings,
+    *,
+    read_only: bool = False,
+    parent: BinaryIO | None = None,
+    successor: Callable[[Settings], Settings] = lambda running: running,
+) -> None:
     """Run the worker until it is told to end.
 
     read_only: only the file is read, which another worker may own. parent: whoever started us writes nothing to this
-    and holds it open; the port is printed for him, and we end with him.
+    and holds it open; the port is printed for him, and we end with him. successor: the settings of the worker that
+    follows on one with these, after a restart.
     Errors: ``Unavailable`` with the reason when it cannot start, ``Conflict`` when another has its data directory.
     """
     os.umask(0o077)
@@ -128,15 +135,23 @@ def serve(settings: Settings, *, read_only: bool = False, parent: BinaryIO | Non
     settings = replace(settings, port=listening.getsockname()[1])
     owned = contextlib.nullcontext() if read_only else owner.sole(settings.data_dir, settings.port)
     with contextlib.closing(listening), owned:
-        successor_wanted = asyncio.run(_serve(settings, listening, read_only=read_only, parent=parent))
-    if successor_wanted:
-        launch.spawn(settings)
+        named = contextlib.nullcontext() if read_only else _pid_file(settings)
+        with named:
+            serving = _serve(settings, listening, read_only=read_only, parent=parent, successor=successor)
+            following = asyncio.run(serving)
+    if following is not None:
+        launch.spawn(following)
 
 
 async def _serve(
-    settings: Settings, listening: socket.socket, *, read_only: bool = False, parent: BinaryIO | None = None
-) -> bool:
-    """Serve; whether a successor is to be started afterwards."""
+    settings: Settings,
+    listening: socket.socket,
+    *,
+    read_only: bool,
+    parent: BinaryIO | None,
+    successor: Callable[[Settings], Settings],
+) -> Settings | None:
+    """Serve; the settings of the successor that is to be started afterwards, if one is."""
     asyncio.get_running_loop().set_exception_handler(_told)
     broadcaster = Broadcaster()
     services = Services(
@@ -147,7 +162,7 @@ async def _serve(
         clock=time.time,
         stop=lambda: server.stop(),
         meaning=Degraded.INDEX_STARTING if _has_meaning(settings) and not read_only else Degraded.INDEX_OFF,
-        restart=lambda: server.restart(),
+        restart=lambda: server.follow_with(_able(successor(settings), instead_of=settings)),
         environ=environment(),
         started=time.time(),
         rules=_rules(settings),
@@ -200,7 +215,7 @@ async def _serve(
     await server.serve(sockets=[listening])
     if services.failure:
         raise Unavailable(services.failure)
-    return server.successor_wanted
+    return server.successor
 
 
 async def _open(settings: Settings, services: Services, server: _Server) -> None:
@@ -224,25 +239,24 @@ async def _open(settings: Settings, services: Services, server: _Server) -> None
 
     engine = Engine(store, lambda: services.meaning, recency_days=settings.recency_days, asked=asked)
     services.opened = (store, engine)
-    with _pid_file(settings, services.now_ms()):
-        # Lists that were read while the index was incomplete are to be read again.
-        following = store.catch_up(lambda: services.broadcaster.send({"type": "resync"}))
-        draining = drain.run(settings.data_dir, services.intake.take)
-        lasting = (pace.run(), following, services.tally.run(store), draining, services.intake.run(), sweeping.run())
-        tasks = [asyncio.create_task(each) for each in lasting]
-        aside = [asyncio.create_task(_observe(settings, services, store, services.tell))]
-        aside[0].add_done_callback(partial(_observer_ended, services))
-        if _has_meaning(settings):
-            server.index = asyncio.create_task(_project(settings, services, store))
-            server.index.add_done_callback(partial(_ended, services))
-            aside.append(server.index)
-        try:
-            await asyncio.gather(*tasks)  # neither ends of itself; what ends one ends the worker
-        finally:
-            for task in (*tasks, *aside):
-                if not task.cancelling():  # one that is closing already is not to be stopped in the middle of it
-                    task.cancel()
-            await asyncio.wait((*tasks, *aside))
+    # Lists that were read while the index was incomplete are to be read again.
+    following = store.catch_up(lambda: services.broadcaster.send({"type": "resync"}))
+    draining = drain.run(settings.data_dir, services.intake.take)
+    lasting = (pace.run(), following, services.tally.run(store), draining, services.intake.run(), sweeping.run())
+    tasks = [asyncio.create_task(each) for each in lasting]
+    aside = [asyncio.create_task(_observe(settings, services, store, services.tell))]
+    aside[0].add_done_callback(partial(_observer_ended, services))
+    if _has_meaning(settings):
+        server.index = asyncio.create_task(_project(settings, services, store))
+        server.index.add_done_callback(partial(_ended, services))
+        aside.append(server.index)
+    try:
+        await asyncio.gather(*tasks)  # neither ends of itself; what ends one ends the worker
+    finally:
+        for task in (*tasks, *aside):
+            if not task.cancelling():  # one that is closing already is not to be stopped in the middle of it
+                task.cancel()
+        await asyncio.wait((*tasks, *aside))
 
 
 async def _read(settings: Settings, services: Services) -> None:
@@ -268,6 +282,15 @@ def _end_with(parent: BinaryIO, number: int, stop: Callable[[], None]) -> None:
     sys.stdout.write(f"{number}\n")
     sys.stdout.flush()
     threading.Thread(target=watch, name="parent", daemon=True).start()
+
+
+def _able(following: Settings, *, instead_of: Settings) -> Settings:
+    """The same settings. Errors: ``Unavailable`` when no worker could listen where they say."""
+    if following.port != instead_of.port:
+        port.listen(following).close()
+    elif following.host != instead_of.host:
+        port.listen(replace(following, port=0)).close()
+    return following
 
 
 def _rules(settings: Settings) -> Rules:
@@ -393,10 +416,13 @@ async def _fill_with_demo(store: Store, now_ms: int) -> None:
 
 
 @contextlib.contextmanager
-def _pid_file(settings: Settings, now_ms: int) -> Iterator[None]:
-    """`worker.pid` in the original's form, for as long as we serve; not a lock, the port is."""
+def _pid_file(settings: Settings) -> Iterator[None]:
+    """`worker.pid` in the original's form, from the moment we have the port; not a lock, the port is.
+
+    Whoever finds the port silent knows by it that we are there and busy, opening the database for instance.
+    """
     file = pid_file(settings)
-    content = {"pid": os.getpid(), "port": settings.port, "startedAt": iso_utc(now_ms)}
+    content = {"pid": os.getpid(), "port": settings.port, "startedAt": iso_utc(time.time_ns() // 1_000_000)}
     token = start_token(os.getpid())
     written = msgspec.json.format(msgspec.json.encode(content | ({"startToken": token} if token else {})), indent=2)
     with contextlib.suppress(OSError):

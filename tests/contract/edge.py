@@ -79,6 +79,11 @@ async def served(
     store = open_store(folder / "claude-mem.db")
     ended: list[str] = []
     broadcaster = Recorder()
+
+    def restarted() -> str:
+        ended.append("restart")
+        return "http://127.0.0.1:41000"
+
     services = Services(
         version="1.2.3",
         data_dir=folder,
@@ -86,7 +91,7 @@ async def served(
         broadcaster=broadcaster,
         clock=lambda: NOON / 1000,
         stop=lambda: ended.append("stop"),
-        restart=lambda: ended.append("restart"),
+        restart=restarted,
         zone=dt.UTC,
         started=NOON / 1000 - 3840,
         environ=environ or {},

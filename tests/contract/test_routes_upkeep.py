@@ -1,15 +1,18 @@
 """Settings, logs, doctor, restart, and the state of what stands beside the worker."""
 
 import json
+import socket
 from pathlib import Path
 
 import pytest
 
 from tests.contract.edge import Edge, served
 from tests.factories import make_batch, observation_row, session_row
-from tests.processes import running_worker, wait_for
+from tests.processes import PATIENCE_S, free_port, running_worker, wait_for
 from worker.contract import calls, log_files
-from worker.contract.errors import Unavailable, Unreachable
+from worker.contract.curation import Save
+from worker.contract.errors import MemError, TimedOut, Unavailable, Unreachable
+from worker.contract.quick import QuickClient
 
 TOOLS = "CLAUDE_MEM_SKIP_TOOLS"
 LOCAL = [
@@ -84,11 +87,11 @@ async def test_other_machines_neither_change_nor_look_into_it(tmp_path: Path, me
 @pytest.mark.parametrize("client", ["127.0.0.1", "127.8.9.1", "::1", "::ffff:127.0.0.1"])
 async def test_this_machine_by_all_its_addresses(tmp_path: Path, client: str) -> None:
     async with served(tmp_path, client=client) as edge:
-        assert await edge.post(calls.RESTART, {}) == {"status": "restarting"}
+        assert await edge.post(calls.RESTART, {}) == {"status": "restarting", "url": "http://127.0.0.1:41000"}
         assert (await edge.client.post(calls.SHUTDOWN, params={"reason": "restart"})).json() == {
             "status": "shutting_down"
         }
-        assert edge.ended == ["restart", "stop"]
+        assert edge.ended == ["restart", "stop", "stop"]
 
 
 async def test_the_latest_lines_over_midnight(edge: Edge) -> None:
@@ -206,24 +209,51 @@ async def test_there_are_no_other_instructions(edge: Edge, name: str) -> None:
     assert await edge.problem("GET", calls.INSTRUCTIONS, params={name: "x"}) == (422, "invalid", name)
 
 
-def test_a_worker_restarts_on_its_port(tmp_path: Path) -> None:
-    with running_worker(tmp_path / "memory") as worker:
+@pytest.mark.parametrize("moved", [False, True])
+def test_a_worker_restarts_where_the_settings_say(tmp_path: Path, moved: bool) -> None:
+    """One that was told its port stays there, until the settings tell another than when it started."""
+    folder, port = tmp_path / "memory", free_port()
+    folder.mkdir()
+    with running_worker(folder) as worker:
         before = worker.quick.send(calls.health()).pid
-        assert worker.quick.send(calls.restart()).status == "restarting"
+        if moved:
+            (folder / "settings.json").write_text(json.dumps({"CLAUDE_MEM_WORKER_PORT": str(port)}))
+        else:
+            port = worker.port
+        told = worker.quick.send(calls.restart())
+        assert (told.status, told.url) == ("restarting", f"http://127.0.0.1:{port}")
         assert worker.wait() == 0
         assert worker.stderr == ""
+        following = QuickClient("127.0.0.1", port, timeout_s=PATIENCE_S)
 
         def again() -> int:
             try:
-                health = worker.quick.send(calls.health())
-            except (Unreachable, Unavailable):
+                health = following.send(calls.health())
+            except (Unreachable, Unavailable, TimedOut):
                 return 0
             return health.pid if health.initialized else 0
 
         try:
             assert wait_for(again) != before
-            assert worker.quick.send(calls.health()).dataDir == str(tmp_path / "memory")
+            assert following.send(calls.health()).dataDir == str(folder)
         finally:
             wait_for(again)
-            worker.quick.send(calls.shutdown())
+            following.send(calls.shutdown())
             wait_for(lambda: not again())
+
+
+@pytest.mark.parametrize("wrong", ["port", "host", "file"])
+def test_a_worker_does_not_end_for_one_that_could_not_start(tmp_path: Path, wrong: str) -> None:
+    folder = tmp_path / "memory"
+    folder.mkdir()
+    with running_worker(folder) as worker, socket.create_server(("127.0.0.1", 0)) as taken:
+        said = {
+            "port": {"CLAUDE_MEM_WORKER_PORT": str(taken.getsockname()[1])},
+            "host": {"CLAUDE_MEM_WORKER_HOST": "0.0.0.0"},
+            "file": ["no settings"],
+        }[wrong]
+        (folder / "settings.json").write_text(json.dumps(said))
+        with pytest.raises(MemError, match={"port": "in use", "host": "API_TOKEN", "file": "settings.json"}[wrong]):
+            worker.quick.send(calls.restart())
+        (folder / "settings.json").unlink()
+        worker.quick.send(calls.save(Save(text="still here")))

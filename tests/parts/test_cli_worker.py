@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 
 from tests.mcp.fake_worker import STATS, FakeWorker, environment, serving, stop_started
 from tests.parts.test_cli import run
+from tests.processes import free_port
 from worker.contract import calls, process
 from worker.contract.curation import Save
 from worker.contract.quick import QuickClient
@@ -120,8 +122,49 @@ def test_a_killed_worker_is_started_again(env: dict[str, str]) -> None:
     os.kill(pids(env)[0], signal.SIGKILL)
     assert Path(env["CLAUDE_MEM_DATA_DIR"], "worker.pid").exists()
     done = run(env, "search", "token")
-    assert (done.returncode, done.stderr) == (0, "")
+    assert done.returncode == 0
+    assert done.stderr in ("", "claude-mem: waiting for the worker to start...\n")  # where that takes a second
     assert len(pids(env)) == 2
+
+
+@pytest.mark.parametrize("command", [("worker", "start"), ("worker", "status"), ("worker", "stop"), ("search", "x")])
+def test_a_silent_program_on_the_port_is_told_in_one_sentence(env: dict[str, str], command: tuple[str, str]) -> None:
+    """And not waited for: nothing tells of a worker of ours."""
+    with socket.create_server(("127.0.0.1", int(env["CLAUDE_MEM_WORKER_PORT"])), backlog=16):
+        done = run(env, *command)
+    assert done.returncode == 3
+    assert done.stderr.count("\n") == 1 and "is taken by a program that does not answer; stop it, or" in done.stderr
+    assert not Path(env["CLAUDE_MEM_DATA_DIR"], "starts.txt").exists()
+
+
+@pytest.mark.parametrize("command", [("worker", "status"), ("search", "x")])
+def test_a_silent_worker_is_told_once(env: dict[str, str], command: tuple[str, str]) -> None:
+    """With its process and the way out."""
+    assert run(env, "worker", "start").returncode == 0
+    (pid,) = pids(env)
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        done = run(env, *command)
+    finally:
+        os.kill(pid, signal.SIGCONT)
+    assert done.returncode == 3
+    assert done.stderr.count("\n") == 1 and f"(pid {pid})" in done.stderr and "worker restart" in done.stderr
+
+
+def test_a_worker_whose_port_was_changed_in_the_settings_is_found_and_moved(env: dict[str, str]) -> None:
+    del env["PYTHONPATH"]
+    assert run(env, "worker", "start").returncode == 0
+    old, env["CLAUDE_MEM_WORKER_PORT"] = env["CLAUDE_MEM_WORKER_PORT"], str(free_port())
+    try:
+        told = json.loads(run(env, "worker", "status", "--json").stdout)
+        assert told["port"] == int(old) and "worker restart" in told["problem"]
+        refused = run(env, "search", "x")
+        assert refused.returncode == 3 and f"a worker on port {old} serves" in refused.stderr
+        assert json.loads(run(env, "worker", "restart", "--json").stdout)["did"] == "restarted"
+        told = json.loads(run(env, "worker", "status", "--json").stdout)
+        assert told["port"] == int(env["CLAUDE_MEM_WORKER_PORT"]) and "problem" not in told
+    finally:
+        assert run(env, "worker", "stop").returncode == 0
 
 
 def test_the_real_worker(env: dict[str, str]) -> None:

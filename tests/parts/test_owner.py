@@ -11,7 +11,7 @@ def test_a_second_worker_on_one_memory_ends_with_a_sentence_that_names_the_first
     with running_worker(tmp_path / "memory") as first:
         second = start_worker(first.data_dir, port=free_port())
         assert second.wait() == 1
-        said = f"a worker on port {first.port} serves {first.data_dir} already; stop that one first"
+        said = f"a worker on port {first.port} serves {first.data_dir} already; `claude-mem worker restart` moves it"
         assert second.stderr.strip() == said
         assert first.ready()
 

@@ -33,7 +33,8 @@ _FAILED = "the index by meaning ended by a fault of its own; the log tells more"
 class Services:
     """Built by ``server``. The store comes after the port is open, so it may be missing for a moment.
 
-    clock: seconds since 1970. stop: asks the server to end; restart: to end and start a successor.
+    clock: seconds since 1970. stop: asks the server to end. restart: has it start a successor when it has ended;
+    gives where that will answer.
     environ: the settings in this process's environment. projector: keeps the index by meaning, None where it is
     switched off or not there yet; meaning: what searches ask of it, or why they cannot. tally: of what is recalled.
     read_only: nothing is written, by whoever asks. rules: what of agents is not kept, by default only what is our own.
@@ -53,7 +54,7 @@ class Services:
     projector: IndexUpkeep | None = None
     meaning: Meaning | Degraded = Degraded.INDEX_OFF
     failure: str | None = field(default=None)
-    restart: Callable[[], None] | None = None
+    restart: Callable[[], str] | None = None
     environ: Mapping[str, str] = field(default_factory=dict)
     read_only: bool = False
     rules: Rules | None = None

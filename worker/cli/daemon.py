@@ -2,13 +2,14 @@
 
 import argparse
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from worker.cli import exits, log_lines
 from worker.cli.connection import chosen, found, started
-from worker.cli.printing import failed, note, say, say_json
+from worker.cli.printing import AlreadyTold, failed, note, say, say_json
 from worker.contract import calls, ending
 from worker.contract.errors import MemError, TimedOut
-from worker.contract.process import recorded_pid
+from worker.contract.process import recorded_pid, recorded_port
 from worker.contract.quick import QuickClient
 from worker.contract.settings import Settings
 from worker.contract.status import Health, Stats
@@ -67,14 +68,24 @@ def _restart(where: Settings) -> Facts:
     return {"did": "restarted" if stopped else "started", **_running(where, started(where))}
 
 
-def _status(where: Settings) -> Facts:
+def _status(wanted: Settings) -> Facts:
+    where = _there(wanted)
     health = found(where)
     if health is None:
         return {"did": "not running", "running": False, "url": where.url, "data_dir": str(where.data_dir)}
-    return {"did": "running", **_running(where, health), **_counts(where)}
+    moved = f"the settings say {wanted.url} by now; `claude-mem worker restart` moves it there"
+    problem = {} if where is wanted else {"problem": moved}
+    return {"did": "running", **_running(where, health), **_counts(where), **problem}
 
 
-def _stop(where: Settings) -> Facts:
+def _there(wanted: Settings) -> Settings:
+    """Where the worker of this memory is: the port in the settings may have changed since it started."""
+    port = recorded_port(wanted)
+    return wanted if port in (None, wanted.port) else replace(wanted, port=port)
+
+
+def _stop(wanted: Settings) -> Facts:
+    where = _there(wanted)
     told = {"running": False, "url": where.url, "data_dir": str(where.data_dir)}
     try:
         health = found(where)
@@ -82,7 +93,8 @@ def _stop(where: Settings) -> Facts:
         # A worker that hangs is still ours to end, if its pid file says for certain which process it is.
         if recorded_pid(where) is None:
             raise
-        note(error.message)
+        if not isinstance(error, AlreadyTold):
+            note(error.message)
         health = None
     else:
         if health is None:

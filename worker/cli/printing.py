@@ -6,7 +6,7 @@ import sys
 import msgspec
 
 from worker.cli import exits
-from worker.contract.errors import Invalid, MemError, NotFound, TooLarge, WrongType
+from worker.contract.errors import Invalid, MemError, NotFound, TimedOut, TooLarge, WrongType
 
 _SEQUENCE = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[\]PX^_][^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)|\x1b[ -/]*[0-~]")
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
@@ -44,10 +44,15 @@ def note(text: str) -> None:
     print(f"claude-mem: {plain(text)}", file=sys.stderr, flush=True)
 
 
+class AlreadyTold(TimedOut):
+    """An error whose sentence was said when it was seen coming."""
+
+
 def failed(error: MemError) -> int:
     """Tell an error. Gives the exit code."""
-    named = error.field and error.field not in error.message
-    note(f"{error.field}: {error.message}" if named else error.message)
+    if not isinstance(error, AlreadyTold):
+        named = error.field and error.field not in error.message
+        note(f"{error.field}: {error.message}" if named else error.message)
     match error:
         case Invalid() | TooLarge() | WrongType():
             return exits.USAGE

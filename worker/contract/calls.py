@@ -45,7 +45,7 @@ from worker.contract.sessions import SessionPage, SessionQuery, SessionRecords
 from worker.contract.status import Health, Projects, Readiness, Stats, Version
 from worker.contract.tool_uses import ToolUse, ToolUseQuery, ToolUses
 from worker.contract.transfer import ExportPage, ExportQuery, ImportBatch, ImportResult
-from worker.contract.upkeep import Doctor, Done, Logs, ProcessingStatus, SettingsSaved
+from worker.contract.upkeep import Doctor, Done, Logs, ProcessingStatus, Restarting, SettingsSaved
 
 T = TypeVar("T")
 
@@ -591,9 +591,9 @@ def doctor() -> Call[Doctor]:
     return Call("GET", DOCTOR, Doctor)
 
 
-def restart() -> Call[Done]:
-    """Ask the worker to stop and start anew on the same port."""
-    return Call("POST", RESTART, Done, body=b"{}")
+def restart() -> Call[Restarting]:
+    """Ask the worker to stop and start anew, where the settings say by now."""
+    return Call("POST", RESTART, Restarting, body=b"{}")
 
 
 def shutdown() -> Call[Done]:

@@ -25,6 +25,11 @@ def lock_file(settings: Settings) -> Path:
     return settings.data_dir / "spawn.lock"
 
 
+def is_held(settings: Settings) -> bool:
+    """Whether somebody is starting a worker."""
+    return lock_file(settings).exists() and not _left_behind(lock_file(settings))[0]
+
+
 def claim(settings: Settings) -> bool:
     """True for the one who may start the worker, and who takes the lock away afterwards.
 
@@ -52,22 +57,29 @@ def claim(settings: Settings) -> bool:
     return True
 
 
-def _drop_if_left_behind(lock: Path) -> None:
-    """Take away a lock whose owner is dead, or that is older than any start takes."""
+def _left_behind(lock: Path) -> tuple[bool, int]:
+    """Whether the owner of a lock is dead, or it is older than any start takes; and when it was made, in ns."""
     try:
         seen = lock.stat()
         owner = msgspec.json.decode(lock.read_bytes(), type=_Owner).pid
     except FileNotFoundError:
-        return
+        return False, 0
     except msgspec.MsgspecError:
         owner = 0  # being written at this moment, or not by us: only its age counts
-    if time.time() - seen.st_mtime <= _LOCK_STALE_S and (owner <= 0 or alive(owner)):
+    young = time.time() - seen.st_mtime <= _LOCK_STALE_S
+    return not (young and (owner <= 0 or alive(owner))), seen.st_mtime_ns
+
+
+def _drop_if_left_behind(lock: Path) -> None:
+    """Take away a lock whose owner is dead, or that is older than any start takes."""
+    dead, made_ns = _left_behind(lock)
+    if not dead:
         return
     # Moved first, so that of two who judged the same lock only one drops it and neither drops a fresh one.
     aside = lock.with_name(f"{lock.name}.{os.getpid()}.{threading.get_ident()}")
     with contextlib.suppress(FileNotFoundError):
         lock.rename(aside)
-        if aside.stat().st_mtime_ns != seen.st_mtime_ns:
+        if aside.stat().st_mtime_ns != made_ns:
             with contextlib.suppress(FileExistsError):
                 os.link(aside, lock)
         aside.unlink()

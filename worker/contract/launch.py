@@ -22,15 +22,22 @@ from worker.contract.status import PROGRAM, Health
 from worker.contract.version import __version__, is_older
 
 _POLL_S = 0.05
+_PATIENCE_S = 2.0
 _VERSION_S = 2.0
+_BROKEN_OFF = (http.client.HTTPException, ConnectionResetError, BrokenPipeError)
 _WAY_OUT = "stop it, or set CLAUDE_MEM_WORKER_PORT to a free port"
 
 
-def find(settings: Settings, *, timeout_s: float = 2.0) -> Health | None:
+class Silent(Conflict):
+    """Somebody holds the port and says nothing."""
+
+
+def find(settings: Settings, *, timeout_s: float = _PATIENCE_S) -> Health | None:
     """Our worker at the configured address, or None if nobody answers there.
 
-    Errors: ``Conflict`` when somebody else does, or a worker of ours for another data directory; ``TimedOut`` when
-    the port takes connections and stays silent (a busy worker, or not a worker); ``Unauthorized`` without its token.
+    Errors: ``Conflict`` when somebody else does, or a worker of ours for another data directory, ``Silent`` when the
+    port takes connections and nothing tells of a worker of ours; ``TimedOut`` when ours takes longer to answer;
+    ``Unauthorized`` without its token.
     """
     # Until it is known who answers, nobody on this machine is given the token.
     token = "" if is_loopback(settings.host) else settings.credential
@@ -38,11 +45,13 @@ def find(settings: Settings, *, timeout_s: float = 2.0) -> Health | None:
         health = QuickClient(settings.host, settings.port, token=token).send(calls.health(), timeout_s=timeout_s)
     except Unreachable as error:
         # A worker that is just ending breaks off too, but then takes no second connection.
-        if isinstance(error.__cause__, http.client.HTTPException) and takes_connections(settings):
+        if isinstance(error.__cause__, _BROKEN_OFF) and takes_connections(settings):
             raise Conflict(f"port {settings.port} is taken by a program that speaks no HTTP; {_WAY_OUT}") from error
         return None
     except TimedOut as error:
-        raise TimedOut(_silent(settings, timeout_s)) from error
+        if _is_expected(settings):
+            raise TimedOut(_silent(settings, timeout_s)) from error
+        raise Silent(f"port {settings.port} is taken by a program that does not answer; {_WAY_OUT}") from error
     except Unauthorized:
         raise
     except MemError as error:
@@ -73,6 +82,11 @@ def ensure(settings: Settings, *, wait_s: float = 15.0) -> Health:
     if health is None or is_outdated(settings):
         return _started(settings, deadline)
     return health if health.initialized else _served(settings, deadline)
+
+
+def _is_expected(settings: Settings) -> bool:
+    """Whether a worker of ours is there, as far as files tell, or is being started."""
+    return recorded_pid(settings) is not None or gate.is_held(settings)
 
 
 def is_outdated(settings: Settings) -> bool:
@@ -185,10 +199,7 @@ def _silent(settings: Settings, timeout_s: float) -> str:
             f"the worker (pid {pid}) takes connections on port {settings.port} but did not answer within "
             f"{timeout_s:g} s; if it stays so, `claude-mem worker restart` ends it and starts another"
         )
-    return (
-        f"port {settings.port} takes connections but did not answer within {timeout_s:g} s: "
-        "the worker is very busy, or another program holds the port"
-    )
+    return f"a worker is being started on port {settings.port} and did not answer within {timeout_s:g} s; try again"
 
 
 def _last_line(file: Path) -> str:

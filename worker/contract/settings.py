@@ -128,17 +128,20 @@ class Settings:
         return replace(self, data_dir=self.data_dir.with_name(self.data_dir.name + "-demo"), port=port, demo=True)
 
 
-def load(environ: Mapping[str, str] | None = None, *, home: Path | None = None) -> Settings:
+def load(
+    environ: Mapping[str, str] | None = None, *, home: Path | None = None, data_dir: Path | None = None
+) -> Settings:
     """The settings of this process.
 
-    A blank value counts as not set.
+    data_dir: whose settings they are, if somebody named it. A blank value counts as not set.
     Errors: ``Invalid`` for a value out of range or a ``settings.json`` that is no JSON object; the file is left alone.
     """
     environ = os.environ if environ is None else environ
     home = home or Path(environ.get("HOME") or Path.home())
     default_dir = home / ".claude-mem"
-    chosen = environ.get("CLAUDE_MEM_DATA_DIR") or _read(default_dir).get("CLAUDE_MEM_DATA_DIR")
-    data_dir = _expand(str(chosen), home) if chosen else default_dir
+    if data_dir is None:
+        chosen = environ.get("CLAUDE_MEM_DATA_DIR") or _read(default_dir).get("CLAUDE_MEM_DATA_DIR")
+        data_dir = _expand(str(chosen), home) if chosen else default_dir
     stored = _read(data_dir)
 
     def value(name: str, default: str) -> str:

@@ -9,6 +9,13 @@ class Done(msgspec.Struct, frozen=True):
     status: str
 
 
+class Restarting(msgspec.Struct, frozen=True):
+    """``/api/admin/restart``. url: where the next worker answers, if the settings changed elsewhere than before."""
+
+    status: str
+    url: str
+
+
 class PlainHealth(msgspec.Struct, frozen=True, kw_only=True):
     """``/health``. timestamp: epoch ms."""
 

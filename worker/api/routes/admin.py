@@ -13,8 +13,17 @@ from worker.api.endpoint import Endpoint
 from worker.api.params import Text
 from worker.api.services import Services
 from worker.contract import calls, settings_file
-from worker.contract.errors import MemError
-from worker.contract.upkeep import Check, DependencyHealth, Doctor, DoctorHealth, Done, Supervised, Supervisor
+from worker.contract.errors import Conflict, MemError
+from worker.contract.upkeep import (
+    Check,
+    DependencyHealth,
+    Doctor,
+    DoctorHealth,
+    Done,
+    Restarting,
+    Supervised,
+    Supervisor,
+)
 from worker.contract.when import iso_utc
 from worker.store import checkup
 
@@ -35,12 +44,12 @@ def routes(services: Services) -> list[Endpoint]:
         services.stop()
 
     async def restart(request: Request) -> Response:
-        response = respond(Done("restarting"))
-        response.background = BackgroundTask(start_anew)
+        if services.restart is None:
+            raise Conflict("whoever started this worker starts the next one")
+        where = await asyncio.to_thread(services.restart)
+        response = respond(Restarting("restarting", url=where))
+        response.background = BackgroundTask(stop)
         return response
-
-    async def start_anew() -> None:
-        (services.restart or services.stop)()
 
     async def doctor(request: Request) -> Response:
         started = iso_utc(int(services.started * 1000))
@@ -65,8 +74,9 @@ def routes(services: Services) -> list[Endpoint]:
             summary="Finish what is under way and end.",
         ),
         Endpoint(
-            method="POST", path=calls.RESTART, run=restart, answers=(Done,), local=True,
-            summary="End, and start anew on the same port.",
+            method="POST", path=calls.RESTART, run=restart, answers=(Restarting,), local=True,
+            errors=(Conflict,),
+            summary="End, and start anew where the settings say by now; not if nothing can start there.",
         ),
         Endpoint(
             method="GET", path=calls.DOCTOR, run=doctor, answers=(Doctor,), local=True,
