@@ -198,7 +198,7 @@ def running_browser(path: str, home: Path) -> Iterator[Browser]:
         with contextlib.suppress(OSError, AssertionError):
             browser.ask("Browser.close")
         with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(10)
+            process.wait(PATIENCE_S)
         if process.poll() is None:
             process.kill()
             process.wait()

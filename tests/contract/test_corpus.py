@@ -1,6 +1,6 @@
 """The wire form of corpora, their names, and how long a sender waits for a model."""
 
-import time
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +8,7 @@ import msgspec
 import pytest
 
 from tests.mcp.fake_worker import Answer, FakeWorker, Request, serving
+from tests.processes import PATIENCE_S
 from worker.contract import calls
 from worker.contract.calls import Call
 from worker.contract.client import WorkerClient
@@ -123,8 +124,11 @@ def test_other_names_are_as_they_are(name: str) -> None:
 
 
 async def test_a_sender_waits_for_a_model_longer_than_for_a_search(tmp_path: Path) -> None:
+    over = threading.Event()
+    takes_s = 0.6
+
     def late(_: Request) -> Answer:
-        time.sleep(0.6)
+        over.wait(takes_s)
         return 200, {"answer": "a", "session_id": "s"}
 
     worker = FakeWorker(str(tmp_path))
@@ -132,9 +136,11 @@ async def test_a_sender_waits_for_a_model_longer_than_for_a_search(tmp_path: Pat
     with serving(worker):
         quick = QuickClient(worker.host, worker.port, timeout_s=0.3)
         assert quick.send(calls.query_corpus("a", "why?")).answer == "a"
-        with pytest.raises(TimedOut):
-            quick.send(calls.query_corpus("a", "why?"), timeout_s=0.1)
         async with WorkerClient(worker.host, worker.port, timeout_s=0.3) as client:
             assert (await client.send(calls.query_corpus("a", "why?"))).answer == "a"
+            takes_s = PATIENCE_S
             with pytest.raises(TimedOut):
                 await client.send(calls.corpus("a"))
+        with pytest.raises(TimedOut):
+            quick.send(calls.query_corpus("a", "why?"), timeout_s=0.1)
+        over.set()

@@ -10,6 +10,7 @@ import httpx
 import msgspec
 import pytest
 
+from tests.processes import PATIENCE_S
 from worker.api.errors import response_for
 from worker.contract import calls, errors
 from worker.contract.client import WorkerClient
@@ -47,12 +48,12 @@ def answering(status: int, headers: dict[str, str], body: bytes) -> Iterator[int
 
 
 def by_quick(port: int) -> None:
-    QuickClient("127.0.0.1", port, timeout_s=5).send(calls.version())
+    QuickClient("127.0.0.1", port, timeout_s=PATIENCE_S).send(calls.version())
 
 
 def by_client(port: int) -> None:
     async def send() -> None:
-        async with WorkerClient("127.0.0.1", port, timeout_s=5) as client:
+        async with WorkerClient("127.0.0.1", port, timeout_s=PATIENCE_S) as client:
             await client.send(calls.version())
 
     asyncio.run(send())

@@ -9,6 +9,7 @@ import pytest
 
 from tests.contract.edge import Edge
 from tests.factories import DAY, HOUR, MINUTE, NOON, make_batch, observation_row, session_row, summary_row
+from tests.processes import PATIENCE_S
 from worker.contract.tokens import estimate_tokens
 from worker.contract.transfer import ImportBatch
 
@@ -193,7 +194,7 @@ async def test_ten_sessions_start_while_somebody_writes(edge: Edge) -> None:
     other = sqlite3.connect(edge.store.path, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     try:
-        found = await asyncio.wait_for(asyncio.gather(*(plan(edge) for _ in range(10))), 10)
+        found = await asyncio.wait_for(asyncio.gather(*(plan(edge) for _ in range(10))), PATIENCE_S)
     finally:
         other.execute("ROLLBACK")
         other.close()

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 import msgspec
 import pytest
 
+from tests.processes import PATIENCE_S
 from worker.contract.client import WorkerClient
 from worker.contract.errors import MemError, Unavailable, Unreachable
 from worker.contract.events import StreamEvent
@@ -37,7 +38,7 @@ def sending(*pieces: bytes) -> Iterator[tuple[int, list[bytes]]]:
 
 
 async def heard(port: int, after: int | None = None) -> list[StreamEvent]:
-    async with WorkerClient("127.0.0.1", port, timeout_s=5) as client:
+    async with WorkerClient("127.0.0.1", port, timeout_s=PATIENCE_S) as client:
         return [event async for event in client.events(after=after)]
 
 

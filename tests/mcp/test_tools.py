@@ -19,6 +19,7 @@ from mcp_bridge.tools.table import TOOLS
 from mcp_bridge.tools.tool import Sender
 from mcp_bridge.workflow import INSTRUCTIONS, WORKFLOW
 from tests.mcp.fake_worker import TEXT, FakeWorker, free_port, serving
+from tests.processes import PATIENCE_S
 from worker.contract.calls import Call
 from worker.contract.client import WorkerClient
 from worker.contract.errors import Conflict, MemError, Unavailable
@@ -37,7 +38,7 @@ def worker(tmp_path: Path) -> Iterator[FakeWorker]:
 @asynccontextmanager
 async def bridged(worker: FakeWorker, ensure: Any = lambda: None, mode: str = "legacy") -> AsyncIterator[Client]:
     async with (
-        WorkerClient(worker.host, worker.port, timeout_s=5) as sender,
+        WorkerClient(worker.host, worker.port, timeout_s=PATIENCE_S) as sender,
         Client(build(Link(ensure, sender), "1.2.3"), mode=mode) as client,
     ):
         yield client
@@ -312,7 +313,7 @@ async def test_calls_share_one_start() -> None:
 
     def ensure() -> None:
         looks.append(1)
-        go_on.wait(10)
+        go_on.wait(PATIENCE_S)
 
     async def question(_: Sender) -> Text:
         return text("found")

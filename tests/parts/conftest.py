@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.processes import PATIENCE_S
 from worker.contract.transfer import ImportBatch, ImportStats
 from worker.search.engine import Engine
 from worker.store.imports import import_batch
@@ -58,7 +59,7 @@ async def catching_up(store: Store) -> AsyncIterator[None]:
         await asyncio.wait([following])
 
 
-async def eventually(look: Callable[[], object | Awaitable[object]], *, within_s: float = 20.0) -> None:
+async def eventually(look: Callable[[], object | Awaitable[object]], *, within_s: float = PATIENCE_S) -> None:
     """Wait until ``look`` gives something true."""
     async with asyncio.timeout(within_s):
         while True:

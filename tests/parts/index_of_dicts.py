@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from tests.parts.conftest import eventually
+from tests.processes import PATIENCE_S
 from worker.contract.errors import Unavailable
 from worker.contract.index import IndexState, IndexStatus
 from worker.projection.documents import document_id, documents, metadata
@@ -184,7 +185,7 @@ async def waits(store: Store) -> tuple[int, int, int]:
     return await store.read(outbox.counts)
 
 
-async def settled(store: Store, projector: Projector, *, within_s: float = 20.0) -> IndexStatus:
+async def settled(store: Store, projector: Projector, *, within_s: float = PATIENCE_S) -> IndexStatus:
     """When nothing is to be done any more."""
 
     async def done() -> bool:

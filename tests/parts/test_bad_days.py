@@ -15,7 +15,7 @@ from tests.parts import old_generations
 from tests.parts.conftest import catching_up, eventually, fill, foreign
 from tests.parts.test_migrate import assert_kept, rows_of
 from tests.parts.test_schema import assert_sound
-from tests.processes import free_port, start_worker, wait_for
+from tests.processes import PATIENCE_S, free_port, start_worker, wait_for
 from worker.contract import calls
 from worker.contract.errors import Unavailable, Unreachable
 from worker.contract.quick import QuickClient
@@ -212,7 +212,7 @@ async def test_finished_database_opens_while_another_program_writes(tmp_path: Pa
     await store.close()
     with closing(foreign(path)) as other:
         other.execute("BEGIN IMMEDIATE")
-        async with asyncio.timeout(1):
+        async with asyncio.timeout(PATIENCE_S):
             store = await asyncio.to_thread(open_store, path)
             assert await keys(store, "refresh") == ["2"]
         other.execute("ROLLBACK")
@@ -247,7 +247,7 @@ def test_worker_that_waits_for_a_database_ends_when_told(tmp_path: Path) -> None
         try:
             wait_for(lambda: "another program holds the database" in _says(worker.quick))
         finally:
-            assert worker.stop(within_s=5) == 0, worker.stderr
+            assert worker.stop() == 0, worker.stderr
 
 
 def _says(client: QuickClient) -> str:

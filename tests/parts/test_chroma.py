@@ -557,7 +557,7 @@ def test_its_end_is_told_to_whoever_watches(tmp_path: Path) -> None:
         with pytest.raises(BlockingIOError):
             life.recv(1)
         index._process.kill()
-        life.settimeout(20)
+        life.settimeout(60)
         assert life.recv(1) == b""
     index.close()
     with pytest.raises(Unavailable):

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.mcp.fake_worker import TEXT, FakeWorker, environment, serving, stop_started
+from tests.processes import PATIENCE_S
 
 SCRIPT = str(Path(sys.executable).with_name("claude-mem"))
 
@@ -29,7 +30,11 @@ def worker(env: dict[str, str]) -> Iterator[FakeWorker]:
 
 
 def run(env: dict[str, str], *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([SCRIPT, *words], env=env, capture_output=True, encoding="utf-8", timeout=30)
+    return subprocess.run([SCRIPT, *words], env=env, capture_output=True, encoding="utf-8", timeout=PATIENCE_S)
+
+
+WAITING = "claude-mem: waiting for the worker to start...\n"
+"""Said when that takes nearly a second, as it may on a busy machine."""
 
 
 def asked(worker: FakeWorker, path: str) -> dict[str, str]:
@@ -206,7 +211,7 @@ def test_a_reader_that_has_enough(env: dict[str, str], worker: FakeWorker) -> No
         process = subprocess.Popen([SCRIPT, *words], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         assert process.stdout is not None
         process.stdout.close()
-        assert process.wait(20) == 141
+        assert process.wait(PATIENCE_S) == 141
         assert process.stderr is not None
         with process.stderr:
             assert process.stderr.read() == b""
@@ -225,7 +230,7 @@ def test_a_reader_that_has_enough(env: dict[str, str], worker: FakeWorker) -> No
     ],
 )
 def test_closed_streams(env: dict[str, str], worker: FakeWorker, words: str, closed: str) -> None:
-    done = subprocess.run(f"{SCRIPT} {words} {closed}", shell=True, env=env, capture_output=True, timeout=30)
+    done = subprocess.run(f"{SCRIPT} {words} {closed}", shell=True, env=env, capture_output=True, timeout=PATIENCE_S)
     assert done.returncode == 0
     assert done.stderr == b""
 
@@ -235,33 +240,33 @@ def test_interrupted_is_130(env: dict[str, str], worker: FakeWorker) -> None:
 
     def interrupt(_: object) -> tuple[int, object]:
         processes[0].send_signal(signal.SIGINT)
-        processes[0].wait(20)
+        processes[0].wait(PATIENCE_S)
         return 200, {}
 
     worker.answers["/api/search"] = interrupt
     # Whoever runs the tests in the background may have interrupts ignored, and that is inherited.
     listening = functools.partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
     processes.append(subprocess.Popen([SCRIPT, "search", "x"], env=env, stderr=subprocess.PIPE, preexec_fn=listening))
-    _, complaint = processes[0].communicate(timeout=30)
+    _, complaint = processes[0].communicate(timeout=PATIENCE_S)
     assert (processes[0].returncode, complaint) == (130, b"")
 
 
 def test_a_worker_that_is_away_is_started(env: dict[str, str]) -> None:
     done = run(env, "search", "token")
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, done.stderr.removeprefix(WAITING)) == (0, "")
 
 
 def test_a_slow_start_is_told(env: dict[str, str]) -> None:
     done = run({**env, "FAKE_WORKER": "slow"}, "search", "token")
     assert done.returncode == 0
-    assert done.stderr == "claude-mem: waiting for the worker to start...\n"
+    assert done.stderr == WAITING
 
 
 @pytest.mark.parametrize("words", [["search", "x"], ["timeline", "118"], ["show", "118"], ["worker", "start"]])
 def test_a_worker_that_cannot_start_is_3(env: dict[str, str], words: list[str]) -> None:
     done = run({**env, "FAKE_WORKER": "dies"}, *words)
     assert (done.returncode, done.stdout) == (3, "")
-    assert done.stderr == "claude-mem: the worker ended at once: the disk is full\n"
+    assert done.stderr.removeprefix(WAITING) == "claude-mem: the worker ended at once: the disk is full\n"
 
 
 def test_settings_that_cannot_be_read_are_2(env: dict[str, str], tmp_path: Path) -> None:

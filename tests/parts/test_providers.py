@@ -119,7 +119,7 @@ each_wire = pytest.mark.parametrize("wire", WIRES, ids=lambda wire: wire.provide
 
 
 async def ask(wire: Wire, server: Server, **over: Any) -> Completion:
-    asking = Asking(provider=wire.provider, model="m-1", base_url=server.url, api_key=KEY, timeout_s=10)
+    asking = Asking(provider=wire.provider, model="m-1", base_url=server.url, api_key=KEY, timeout_s=60)
     provider = open_provider(replace(asking, **over), Path("/nowhere"))
     assert provider is not None
     try:
@@ -356,7 +356,7 @@ def prints(answer: object, code: int = 0) -> str:
 
 
 async def run(folder: Path, body: str, **over: Any) -> Completion:
-    asking = Asking(provider="claude", model="haiku", command=program(folder, body), timeout_s=10)
+    asking = Asking(provider="claude", model="haiku", command=program(folder, body), timeout_s=60)
     provider = open_provider(replace(asking, **over), folder / "data")
     assert provider is not None
     return await provider.complete(PROMPT)

@@ -59,7 +59,7 @@ async def test_they_come_by_themselves_and_all_of_them_at_the_end(
     monkeypatch.setattr(tally, "_EVERY_S", 0.01)
     running = asyncio.create_task(counted.run(store))
     counted.listed([ONE])
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while ONE not in await stored(store):
             pass
     counted.listed([ONE, TWO])
@@ -147,6 +147,6 @@ def test_a_file_that_another_program_holds_keeps_no_worker_from_ending(tmp_path:
         other = foreign(data / "claude-mem.db")
         other.execute("BEGIN IMMEDIATE")
         assert worker.quick.send(calls.search(SearchQuery(text="zebra"))).total == 1
-        assert worker.stop(within_s=20) == 0
+        assert worker.stop() == 0
         other.execute("ROLLBACK")
         other.close()

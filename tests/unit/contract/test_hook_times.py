@@ -60,7 +60,7 @@ def test_the_hasty_events_are_the_hook_s_own() -> None:
     assert {event.PROMPT, event.FILE, event.END} == hook_times.HASTY
 
 
-def _note(data_dir: Path, outcome: str = "sent", *, left_s: float = 5.0) -> None:
+def _note(data_dir: Path, outcome: str = "sent", *, left_s: float = 60.0) -> None:
     now_s = time.monotonic()
     timing.note(
         str(data_dir), "observation", outcome, began_s=now_s - 0.1, deadline_s=now_s + left_s, moment_ns=NOW_MS * 10**6
@@ -71,7 +71,7 @@ def test_a_line_is_left_and_read_back_for_the_owner_alone(tmp_path: Path) -> Non
     _note(tmp_path)
     _note(tmp_path, left_s=-1)
     (told,) = hook_times.read(tmp_path, NOW_MS, 2.0)
-    assert (told.count, told.late) == (2, 1) and 100 <= told.median_ms < 5000
+    assert (told.count, told.late) == (2, 1) and 100 <= told.median_ms < 60_000
     file = tmp_path / "state" / "hook-times.log"
     assert file.stat().st_mode & 0o777 == 0o600
 

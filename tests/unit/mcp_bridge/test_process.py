@@ -36,7 +36,7 @@ def test_a_waiting_read_can_be_called_back(pipe: tuple[int, int]) -> None:
     reader = threading.Thread(target=lambda: read.append(io.BufferedReader(messages).readline()))
     reader.start()
     messages.stop()
-    reader.join(5)
+    reader.join(60)
     assert read == [b""]
     assert ended.is_set()
 

@@ -19,7 +19,7 @@ def test_a_thread_waits_while_a_question_is_new_and_is_let_go_at_the_end() -> No
     thread.join(0.5)
     assert thread.is_alive()
     courtesy.end()
-    thread.join(15)
+    thread.join(60)
     assert not thread.is_alive()
 
 
