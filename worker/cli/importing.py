@@ -11,18 +11,18 @@ from pathlib import Path
 
 from worker.cli import exits, transcripts
 from worker.cli.batches import batches, deliver, place
-from worker.cli.connection import chosen, client
+from worker.cli.connection import chosen
 from worker.cli.importers import table
 from worker.cli.importers.source import LeftOut, Row, Source
 from worker.cli.printing import failed, note, say, say_json
 from worker.cli.progress import Progress
+from worker.cli.sending import Sender
 from worker.contract import calls
-from worker.contract.errors import Busy, Invalid, MemError, Unreachable
+from worker.contract.errors import Invalid, MemError
 from worker.contract.settings import Settings
 from worker.contract.transfer import ImportBatch, ImportResult, ImportStats, RowKind
 
 _PATIENCE_S = 300.0
-_TRIES = 5
 _SHOWN = 20
 
 
@@ -96,29 +96,16 @@ def _refuse_own(file: Path, where: Settings) -> None:
 
 
 class _Link:
-    """Sends batches, and goes on when the worker is busy or was started anew."""
+    """Sends batches; what is sent twice is in once."""
 
     def __init__(self, where: Settings, *, dry_run: bool) -> None:
-        self._where, self._dry_run = where, dry_run
-        self._worker = client(where)
+        self._worker, self._dry_run = Sender(where), dry_run
+        self._patience_s = max(_PATIENCE_S, where.timeout_s)
 
     def send(self, batch: ImportBatch) -> ImportResult:
-        """What came of a batch. Errors: as ``QuickClient.send``."""
+        """What came of a batch. Errors: as ``Sender.send``."""
         call = calls.import_batch(batch, dry_run=self._dry_run, mend=True)
-        patience_s = max(_PATIENCE_S, self._where.timeout_s)
-        for left in reversed(range(_TRIES)):
-            try:
-                return self._worker.send(call, timeout_s=patience_s)
-            except Busy as error:
-                if not left:
-                    raise
-                time.sleep(error.retry_after_s or 1.0)
-            except Unreachable:
-                # What was sent may be in or not; sent again it is there once.
-                if not left:
-                    raise
-                self._worker = client(self._where)
-        raise AssertionError("the last try returns or raises")
+        return self._worker.send(call, timeout_s=self._patience_s)
 
 
 def _run(source: Source, link: _Link, tally: _Tally) -> None:

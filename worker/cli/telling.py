@@ -1,13 +1,12 @@
-"""Events told to the worker one by one, past hiccups of it, and what it knows of a session already."""
+"""Events told to the worker one by one, and what it knows of a session already."""
 
-import time
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from worker.cli.connection import client
+from worker.cli.sending import Sender
 from worker.contract import calls
 from worker.contract.capture import Accepted, Begun, PromptSubmitted, ToolUsed, TurnEnded
-from worker.contract.errors import Busy, NotFound, Unreachable
+from worker.contract.errors import NotFound
 from worker.contract.records import RecordKind
 from worker.contract.search import Order
 from worker.contract.settings import Settings
@@ -15,7 +14,6 @@ from worker.contract.tool_uses import ToolUseQuery
 
 Told: TypeAlias = PromptSubmitted | ToolUsed | TurnEnded
 
-_TRIES = 5
 _PAGE = 500
 
 
@@ -38,36 +36,20 @@ class Known:
 
 
 class Link:
-    """Tells a worker, which is started if need be, and goes on when it is busy or was started anew."""
+    """Tells a worker of events; what is told twice is there once."""
 
     def __init__(self, where: Settings) -> None:
-        self._where = where
-        self._worker = client(where)
-
-    def tell(self, event: Told) -> str | None:
-        """Why the worker left an event out, None if it took it. Errors: as ``QuickClient.send``."""
-        for left in reversed(range(_TRIES)):
-            try:
-                return self._told(event)
-            except Busy as error:
-                if not left:
-                    raise
-                time.sleep(error.retry_after_s or 1.0)
-            except Unreachable:
-                # What was sent may have arrived or not; sent again it is there once.
-                if not left:
-                    raise
-                self._worker = client(self._where)
-        raise AssertionError("the last try returns or raises")
+        self._worker = Sender(where)
 
     def known(self, session: str) -> Known:
-        """What is there of a session. Errors: as ``QuickClient.send``."""
+        """What is there of a session. Errors: as ``Sender.send``."""
         try:
             return Known(frozenset(self._prompts(session)), frozenset(self._tool_uses(session)))
         except NotFound:
             return Known()
 
-    def _told(self, event: Told) -> str | None:
+    def tell(self, event: Told) -> str | None:
+        """Why the worker left an event out, None if it took it. Errors: as ``Sender.send``."""
         answer: Begun | Accepted
         match event:
             case PromptSubmitted():
