@@ -258,10 +258,22 @@ def test_the_port_is_open_before_the_model_is_loaded(tmp_path: Path) -> None:
         worker.wait()
 
 
-def test_wrong_settings_are_named(tmp_path: Path) -> None:
-    worker = start_worker(tmp_path / "memory", environ={"CLAUDE_MEM_CHROMA_MODE": "cloudy"})
-    assert worker.wait() == 2
-    assert "CLAUDE_MEM_CHROMA_MODE" in worker.stderr and "local or remote" in worker.stderr
+@pytest.mark.parametrize(
+    ("name", "value"), [("CHROMA_MODE", "cloudy"), ("CHROMA_PORT", "x"), ("EMBEDDING_MODEL", "bert")]
+)
+def test_settings_of_the_index_that_are_wrong_are_told_and_leave_the_rest_running(
+    tmp_path: Path, name: str, value: str
+) -> None:
+    environ = MEANING | {"CLAUDE_MEM_EMBEDDING_MODEL": "hash", f"CLAUDE_MEM_{name}": value}
+    with running_worker(tmp_path / "memory", environ=environ) as worker:
+        worker.quick.send(calls.save(Save(text="a certificate ran out", title="Expiry")))
+        assert search(worker, "certificate").hits[0].title == "Expiry"
+
+        def told() -> bool:
+            found = status(worker)
+            return f"CLAUDE_MEM_{name} must be" in f"{found.reason} {found.chroma}"
+
+        wait_for(told)
 
 
 def test_what_is_to_be_done_to_an_index_waits_for_a_worker_that_starts(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ Precedence for each key: environment, then ``settings.json`` in the data directo
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -45,6 +45,8 @@ class Chroma:
     """Where vectors are kept for quick search. enabled: whether there is search by meaning at all.
 
     remote: on a server, which the rest is about; token: what it wants to see, empty for none.
+    problem: what is wrong with these settings. As with those of the model, it is told where they are used: whatever is
+    the matter with search by meaning, the rest goes on.
     """
 
     enabled: bool = True
@@ -55,6 +57,7 @@ class Chroma:
     token: str = field(default="", repr=False)
     tenant: str = "default_tenant"
     database: str = "default_database"
+    problem: str = ""
 
 
 SKIP_TOOLS = "ListMcpResourcesTool,SlashCommand,Skill,TodoWrite,AskUserQuestion"
@@ -167,16 +170,7 @@ def load(
             remote_model=value("EMBEDDING_REMOTE_MODEL", ""),
             api_key=value("EMBEDDING_API_KEY", ""),
         ),
-        chroma=Chroma(
-            enabled=_flag("CLAUDE_MEM_CHROMA_ENABLED", value("CHROMA_ENABLED", "true")),
-            remote=_choice("CLAUDE_MEM_CHROMA_MODE", value("CHROMA_MODE", "local"), ("local", "remote")) == "remote",
-            host=value("CHROMA_HOST", "127.0.0.1"),
-            port=_number("CLAUDE_MEM_CHROMA_PORT", value("CHROMA_PORT", "8000"), 1, 65535),
-            tls=_flag("CLAUDE_MEM_CHROMA_SSL", value("CHROMA_SSL", "false")),
-            token=checked_token("CLAUDE_MEM_CHROMA_API_KEY", value("CHROMA_API_KEY", "")),
-            tenant=value("CHROMA_TENANT", "default_tenant"),
-            database=value("CHROMA_DATABASE", "default_database"),
-        ),
+        chroma=_chroma(value),
         recency_days=_number("CLAUDE_MEM_RECENCY_DAYS", value("RECENCY_DAYS", "90"), 0, 36500),
         clipboard_command=value("CLIPBOARD_COMMAND", ""),
         basket_budget_tokens=_number("CLAUDE_MEM_BASKET_BUDGET", value("BASKET_BUDGET", "8000"), 1000, 200_000),
@@ -188,6 +182,22 @@ def load(
             skip_agents=_flag("CLAUDE_MEM_SKIP_SUBAGENTS", value("SKIP_SUBAGENTS", "false")),
         ),
     )
+
+
+def _chroma(value: Callable[[str, str], str]) -> Chroma:
+    try:
+        return Chroma(
+            enabled=_flag("CLAUDE_MEM_CHROMA_ENABLED", value("CHROMA_ENABLED", "true")),
+            remote=_choice("CLAUDE_MEM_CHROMA_MODE", value("CHROMA_MODE", "local"), ("local", "remote")) == "remote",
+            host=value("CHROMA_HOST", "127.0.0.1"),
+            port=_number("CLAUDE_MEM_CHROMA_PORT", value("CHROMA_PORT", "8000"), 1, 65535),
+            tls=_flag("CLAUDE_MEM_CHROMA_SSL", value("CHROMA_SSL", "false")),
+            token=checked_token("CLAUDE_MEM_CHROMA_API_KEY", value("CHROMA_API_KEY", "")),
+            tenant=value("CHROMA_TENANT", "default_tenant"),
+            database=value("CHROMA_DATABASE", "default_database"),
+        )
+    except Invalid as error:
+        return Chroma(problem=error.message)
 
 
 def calm() -> None:

@@ -42,6 +42,8 @@ def assemble(
         return loaded
 
     def index(model: str, dimension: int) -> OpenIndex:
+        if chroma.problem:
+            raise Unavailable(chroma.problem)
         if not chroma.remote:
             return open_local(folder, model, dimension)
         server = Server(chroma.host, chroma.port, chroma.tls, chroma.token, chroma.tenant, chroma.database)
