@@ -2,7 +2,7 @@
 
 import re
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
 import msgspec
@@ -83,7 +83,7 @@ class Query:
             )
         return parsed[1 if end else 0]
 
-    def choice(self, *names: str, of: dict[str, T], default: T) -> T:
+    def choice(self, *names: str, of: Mapping[str, T], default: T) -> T:
         """One of a few words."""
         found = self._first(*names)
         if found is None or not found[1].strip():

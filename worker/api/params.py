@@ -114,7 +114,7 @@ class Choice(Param, Generic[T]):
 
     def of(self, query: Query) -> T:
         """What the word in a query string stands for."""
-        return query.choice(*self.names, of=dict(self.words), default=self.default)
+        return query.choice(*self.names, of=self.words, default=self.default)
 
     def schema(self) -> Schema:
         """The words."""

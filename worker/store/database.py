@@ -41,6 +41,8 @@ _TRIM_BUSY_MS = 500
 _STEP_S = 0.25
 CLOSING_BUSY_MS = 2_000
 """Whoever ends a worker waits for it, and another program may hold the file for minutes."""
+_NO_UTF8 = "Could not decode to UTF-8"
+"""How Python's complaint about text begins."""
 _LOOK_EVERY = 20_000
 """Steps of SQLite's machine between two looks at the clock: about a millisecond."""
 
@@ -129,12 +131,17 @@ class Database:
                 return work(self._writer)
 
     def read_now(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """The same as ``read`` for code that already runs on a thread; each thread has a connection of its own."""
+        """The same as ``read`` for code that already runs on a thread; each thread has a connection of its own.
+
+        The first time that it meets text which is no UTF-8, work is done twice.
+        """
         connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
         with told(self.path):
             if connection is None:
                 connection = self._local.connection = _opened(self._connect, self.path, _BUSY_MS)
                 connection.execute("PRAGMA query_only = ON")
+                # Until there is text that is no UTF-8: to read any text by a function of ours takes twice as long.
+                connection.text_factory = str
                 if isinstance(connection, Remembering):
                     connection.memo = self._memo
                 self._readers.append(connection)
@@ -142,7 +149,13 @@ class Database:
             connection.set_progress_handler(lambda: self._closing or time.monotonic() > until, _LOOK_EVERY)
             connection.execute("BEGIN DEFERRED")
             with _transaction(connection):
-                return work(connection)
+                try:
+                    return work(connection)
+                except sqlite3.OperationalError as error:
+                    if connection.text_factory is not str or not str(error).startswith(_NO_UTF8):
+                        raise
+                    connection.text_factory = _tolerant
+                    return work(connection)
 
     def trim(self) -> None:
         """Fold the write-ahead log into the file if it has grown large; on the thread that writes.
@@ -210,9 +223,13 @@ def _opened(connect: Connector, path: Path, busy_ms: int) -> sqlite3.Connection:
     return connection
 
 
+def _tolerant(raw: bytes) -> str:
+    """Bytes that are no UTF-8, once written by another program, must not hide the row they stand in."""
+    return raw.decode("utf-8", "replace")
+
+
 def _set_up(connection: sqlite3.Connection, busy_ms: int) -> None:
-    # Bytes that are no UTF-8, once written by another program, must not hide the row they stand in.
-    connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
+    connection.text_factory = _tolerant
     connection.row_factory = sqlite3.Row
     connection.execute(f"PRAGMA busy_timeout = {busy_ms}")
     connection.execute("PRAGMA foreign_keys = ON")

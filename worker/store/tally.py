@@ -3,7 +3,9 @@
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 
 from worker.contract.errors import MemError
 from worker.contract.recalls import Recalled
@@ -13,8 +15,29 @@ from worker.store.tables import Store
 
 _EVERY_S = 5.0
 """What a crash may lose."""
-_NONE = Recalled()
 _log = logging.getLogger("worker.store")
+
+
+@dataclass(slots=True)
+class _Seen:
+    """Counts by docid, and when each record came back last, epoch ms. Counted here, because an answer waits for it."""
+
+    listed: Counter[int] = field(default_factory=Counter)
+    read: Counter[int] = field(default_factory=Counter)
+    last: dict[int, int] = field(default_factory=dict)
+
+    def add(self, earlier: "_Seen") -> None:
+        """What was seen before."""
+        self.listed += earlier.listed
+        self.read += earlier.read
+        self.last = earlier.last | self.last
+
+    def recalled(self) -> dict[int, Recalled]:
+        """All of it by docid."""
+        return {
+            number: Recalled(listed=self.listed[number], read=self.read[number], last_epoch_ms=last)
+            for number, last in self.last.items()
+        }
 
 
 class Tally:
@@ -25,17 +48,17 @@ class Tally:
 
     def __init__(self, now_ms: Callable[[], int]) -> None:
         self._now_ms = now_ms
-        self._seen: dict[int, Recalled] = {}
+        self._seen = _Seen()
         self._writing: asyncio.Task[None] | None = None
         self._trouble = ""
 
     def listed(self, numbers: Iterable[int]) -> None:
         """These records stood in an answer as entries."""
-        self._merge({number: Recalled(listed=1, last_epoch_ms=self._now_ms()) for number in numbers})
+        self._count(self._seen.listed, set(numbers))
 
     def read(self, numbers: Iterable[int]) -> None:
         """These records were given in full."""
-        self._merge({number: Recalled(read=1, last_epoch_ms=self._now_ms()) for number in numbers})
+        self._count(self._seen.read, set(numbers))
 
     async def run(self, store: Store) -> None:
         """Bring the counts to the table every few seconds, for ever."""
@@ -47,14 +70,14 @@ class Tally:
 
     async def flush(self, store: Store) -> None:
         """Bring the counts to the table now; what cannot be written is kept for the next time."""
-        if not self._seen:
+        if not self._seen.last:
             return
-        seen, self._seen = self._seen, {}
+        seen, self._seen = self._seen, _Seen()
         try:
-            await store.write(lambda connection: recalls.add(connection, seen), busy_ms=CLOSING_BUSY_MS)
+            await store.write(lambda connection: recalls.add(connection, seen.recalled()), busy_ms=CLOSING_BUSY_MS)
             self._trouble = ""
         except MemError as error:
-            self._merge(seen)
+            self._seen.add(seen)
             if error.message != self._trouble:
                 _log.warning("what was recalled is not counted yet: %s", error.message)
             self._trouble = error.message
@@ -66,11 +89,6 @@ class Tally:
                 await self._writing
         await self.flush(store)
 
-    def _merge(self, more: Mapping[int, Recalled]) -> None:
-        for number, counts in more.items():
-            had = self._seen.get(number, _NONE)
-            self._seen[number] = Recalled(
-                listed=had.listed + counts.listed,
-                read=had.read + counts.read,
-                last_epoch_ms=max(had.last_epoch_ms or 0, counts.last_epoch_ms or 0),
-            )
+    def _count(self, counts: Counter[int], numbers: set[int]) -> None:
+        counts.update(numbers)
+        self._seen.last |= dict.fromkeys(numbers, self._now_ms())

@@ -71,8 +71,10 @@ _FORMS = (Text, SearchPage, SearchRows)
 def routes(services: Services) -> list[Endpoint]:
     """The routes of this topic."""
 
-    async def answer(request: Request, wanted: SearchQuery, as_text: Callable[[SearchPage], str]) -> Response:
-        form = params.FORM.of(Query(request))
+    async def answer(
+        request: Request, query: Query, wanted: SearchQuery, as_text: Callable[[SearchPage], str]
+    ) -> Response:
+        form = params.FORM.of(query)
         if form == "json":
             rows = await services.engine.search_rows(wanted)
             recalling.read(services, request, (hit.key for hit in rows.hits))
@@ -83,17 +85,20 @@ def routes(services: Services) -> list[Endpoint]:
         return respond(page if form == "hits" else text(as_text(page)))
 
     async def search(request: Request) -> Response:
-        return await answer(request, search_query(Query(request)), lambda page: index_table(page, services.zone))
+        query = Query(request)
+        return await answer(request, query, search_query(query), lambda page: index_table(page, services.zone))
 
     async def search_observations(request: Request) -> Response:
-        wanted = msgspec.structs.replace(search_query(Query(request)), kinds=(RecordKind.OBSERVATION,))
+        query = Query(request)
+        wanted = msgspec.structs.replace(search_query(query), kinds=(RecordKind.OBSERVATION,))
         if not wanted.text:
             raise Invalid("query is missing: the words to look for", field="query")
-        return await answer(request, wanted, lambda page: observation_table(page, services.zone))
+        return await answer(request, query, wanted, lambda page: observation_table(page, services.zone))
 
     async def search_by_file(request: Request) -> Response:
-        wanted = file_query(Query(request))
-        return await answer(request, wanted, lambda page: file_table(page, wanted.files, services.zone))
+        query = Query(request)
+        wanted = file_query(query)
+        return await answer(request, query, wanted, lambda page: file_table(page, wanted.files, services.zone))
 
     async def facets(request: Request) -> Response:
         query = Query(request)
