@@ -3,7 +3,8 @@
 Deferred imports of the tree, and what each saves:
 ``worker.cli.main``: worker.contract.version (for --version alone), difflib (6 ms, for a mistyped command alone);
 ``worker.cli.harness.telling``: subprocess (3 ms, for a hook that finds no worker);
-``worker.contract.remote``: worker.contract.quick (7 ms, for a terminal app whose first paint asks nobody);
+``worker.contract.remote``: worker.contract.calls, quick (15 ms, for a terminal app whose first paint asks nobody);
+``tui.keymap.file``: tomllib (3 ms, for who has no keymap.toml);
 ``tui.gateway.front``: worker.contract.launch, reader, client (10, 2 and 90 ms, for the same);
 ``tui.app``: tui.deeds.crew (40 ms, for the first paint, right after which it comes), tui.deeds.whole (25 ms, for the
 same; the screens that it brings come with the first key to one);
@@ -51,7 +52,9 @@ DEFERRED = {
     ("mcp_bridge/__main__.py", "mcp.server.stdio"),
     ("mcp_bridge/__main__.py", "mcp_bridge.server"),
     ("mcp_bridge/__main__.py", "worker.contract.client"),
+    ("worker/contract/remote.py", "worker.contract"),
     ("worker/contract/remote.py", "worker.contract.quick"),
+    ("tui/keymap/file.py", "tomllib"),
     ("tui/app.py", "tui.deeds.crew"),
     ("tui/app.py", "tui.deeds.whole"),
     ("tui/gateway/front.py", "worker.contract"),
@@ -149,8 +152,8 @@ def test_the_first_paint_waits_for_nothing_that_asks_a_worker() -> None:
     program = "import sys, tui.__main__, tui.app\nprint(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=30)
     modules = set(done.stdout.split())
-    assert {"tui.app", "worker.contract.calls"} <= modules
-    asking = {"worker.contract.client", "worker.contract.launch", "worker.contract.quick", "worker.contract.reader"}
+    assert {"tui.app", "tui.screens.workspace"} <= modules
+    asking = {f"worker.contract.{name}" for name in ("calls", "client", "launch", "quick", "reader")}
     assert modules & {"httpx", "http.client", "email.parser", *asking} == set()
 
 

@@ -1,6 +1,5 @@
 """The file with a person's own keys, beside the memory."""
 
-import tomllib
 from pathlib import Path
 
 from tui.keymap.chosen import Chosen, chosen
@@ -18,6 +17,8 @@ def load(file: Path) -> Chosen:
         return Chosen()
     except (OSError, UnicodeError) as error:
         return Chosen(notes=(f"it cannot be read: {getattr(error, 'strerror', None) or error}",))
+    import tomllib  # 3 ms, for who has no such file
+
     try:
         return chosen(tomllib.loads(text))
     except (tomllib.TOMLDecodeError, RecursionError) as error:

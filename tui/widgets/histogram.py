@@ -19,8 +19,9 @@ class Histogram(StateLine):
     """
 
     PREFIX = "histogram"
+    KINDS = "bar"
     COMPONENT_CLASSES: ClassVar[set[str]] = components(
-        "histogram", "bar", "fold", "axis", "here", "mark", "brush", *ROLES
+        "histogram", "bar", "fold", "axis", "here", "mark", "brush", *ROLES, kinds="bar"
     )
 
     def __init__(self, looks: Look, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name

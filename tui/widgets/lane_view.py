@@ -15,8 +15,9 @@ class LaneView(StateLine):
     """Lanes above the timeline, as many as the height allows; without room for any it is not needed."""
 
     PREFIX = "lane-view"
+    KINDS = "bar"
     COMPONENT_CLASSES: ClassVar[set[str]] = components(
-        "lane-view", "name", "axis", "thread", "figures", "here", "mark", "brush", *ROLES
+        "lane-view", "name", "axis", "thread", "figures", "here", "mark", "brush", *ROLES, kinds="bar"
     )
 
     def __init__(self, looks: Look, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name

@@ -21,6 +21,7 @@ from textual.widget import Widget
 
 from tui import messages
 from tui.cells.fit import width
+from tui.cells.marks import ROLES
 from tui.keymap import places, table
 from tui.state.model import ViewState
 
@@ -80,13 +81,14 @@ class Acts(Widget):
 
 
 class Painter(Widget):
-    """A widget that paints pieces. PREFIX: before each role in its component classes.
+    """A widget that paints pieces. PREFIX: before each role in its component classes; KINDS: before a kind of record.
 
     The style of a role is looked up when it is first painted. Textual would look all of them up, whenever a widget's
     own style may have changed: before the first paint that is some 250 parts of the screen, twice.
     """
 
     PREFIX: ClassVar[str]
+    KINDS: ClassVar[str] = "kind"
 
     @classmethod
     @cache
@@ -119,7 +121,8 @@ class Painter(Widget):
 
     def role(self, name: str) -> Style:
         """The style of a role, as the sheets have it."""
-        return self.get_component_rich_style(f"{self.PREFIX}--{name}" if name else f"{self.PREFIX}--text")
+        prefix = self.KINDS if name in ROLES else self.PREFIX
+        return self.get_component_rich_style(f"{prefix}--{name or 'text'}")
 
     def paint(self, pieces: Sequence[Piece], room: int, under: Style | None = None) -> Strip:
         """One line of just ``room`` cells. under: laid over every piece (the cursor's colours)."""
@@ -139,9 +142,9 @@ class Painter(Widget):
         return strip.adjust_cell_length(room, blank) if taken != room else strip
 
 
-def components(prefix: str, *roles: str) -> set[str]:
-    """Component classes of the roles."""
-    return {f"{prefix}--{name}" for name in ("text", *roles)}
+def components(prefix: str, *roles: str, kinds: str = "kind") -> set[str]:
+    """Component classes of the roles. kinds: before a kind of record, which has its colour from ``theme.tcss``."""
+    return {f"{kinds if name in ROLES else prefix}--{name}" for name in ("text", *roles)}
 
 
 class Line(Painter):
