@@ -8,8 +8,10 @@ import pytest
 
 from tests.factories import DAY, HOUR, NOON, Row, make_batch, observation_row, prompt_row, session_row, summary_row
 from tests.parts.conftest import fill
-from worker.contract.transfer import ExportQuery, ImportBatch, ImportStats, RowKind
-from worker.store import exports, imports
+from worker.contract.costs import CostQuery
+from worker.contract.transfer import SHARED, ExportQuery, ImportBatch, ImportStats, RowKind
+from worker.search import costs
+from worker.store import exports, imports, spend
 from worker.store.tables import Store, open_store
 
 NOT_MOVED = {"id", "session_db_id", "synced_at", "origin_device_id", "origin_local_id", "sync_rev"}
@@ -129,6 +131,36 @@ async def test_a_known_session_gets_what_it_lacks_and_keeps_what_it_has(store: S
     (session,) = await pages(store, RowKind.SESSION)
     kept = {name: session[name] for name in ("project", "custom_title", "memory_session_id", "observed_model")}
     assert kept == {"project": "shop", "custom_title": "Mine", "memory_session_id": "m-1", "observed_model": "opus"}
+
+
+async def work_tokens(store: Store) -> int:
+    found = await store.read(lambda connection: costs.answer(connection, CostQuery(), NOON))
+    return found.total.work_tokens
+
+
+@pytest.mark.parametrize("made_before", [False, True])
+async def test_parts_of_an_answer_are_parts_on_another_machine_too(store: Store, made_before: bool) -> None:
+    """R236: of session 1 our observer shared 100 tokens out; in 2 the original noted 70 on each of its two records."""
+    rows = [
+        observation_row(title, memory_session_id=f"m-{number}", discovery_tokens=tokens)
+        for number, tokens in (("1", 50), ("2", 70))
+        for title in ("one", "another")
+    ]
+    await fill(store, make_batch(rows, sessions=[session_row(), session_row("2")]))
+    await store.write(lambda connection: spend.add(connection, spend.Call("shop", 1, "haiku", 100), NOON))
+    assert await work_tokens(store) == 100 + 70
+    taken = await everything(store)
+    assert [session.get(SHARED) for session in taken.sessions] == [1, None]
+    other = open_store(store.path.parent / "other" / "claude-mem.db")
+    if made_before:  # its records came first, under a session that was made for them
+        await fill(other, make_batch(list(taken.observations), sessions=[]))
+    for _ in range(2):
+        await fill(other, taken)
+        assert await work_tokens(other) == 100 + 70
+        assert content(await everything(other)) == content(taken)
+    observer = (await other.read(lambda connection: costs.answer(connection, CostQuery(), NOON))).observer
+    assert (observer.total.tokens, observer.days, observer.projects, observer.models) == (0, (), (), ())
+    await other.close()
 
 
 async def test_a_dry_run_counts_and_keeps_nothing(store: Store) -> None:

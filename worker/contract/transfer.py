@@ -7,6 +7,10 @@ import msgspec
 
 from worker.contract.records import RecordKind
 
+SHARED = "discovery_tokens_shared"
+"""On a session's row beside the table's own columns, where it is so: each of its records has a part of what an answer
+cost, and equal ones are not the whole of it over again. The original passes it over."""
+
 
 class RowKind(enum.StrEnum):
     """The four kinds of row that are moved, in the order in which they depend on each other."""
@@ -86,7 +90,7 @@ class ExportQuery(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ExportPage(msgspec.Struct, frozen=True, kw_only=True):
-    """Rows as JSON objects with the table's own columns, and of their session what an import needs.
+    """Rows as JSON objects with the table's own columns, and of their session what an import needs (``SHARED``).
 
     next: the ``after`` of the next page, None when this was the last. newest: the largest id of the kind right now.
     """

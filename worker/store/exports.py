@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from worker.contract.transfer import ExportPage, ExportQuery, RowKind
+from worker.contract.transfer import SHARED, ExportPage, ExportQuery, RowKind
 
 _PAGE_BYTES = 2_000_000
 _TABLES = {
@@ -19,7 +19,8 @@ _OF_MEMORY = "LEFT JOIN sdk_sessions s ON s.memory_session_id = r.memory_session
 _OF_CONTENT = """LEFT JOIN sdk_sessions s ON s.id = coalesce(r.session_db_id,
     (SELECT min(id) FROM sdk_sessions WHERE content_session_id = r.content_session_id))"""
 _SOURCES = {
-    RowKind.SESSION: "r.* FROM sdk_sessions r",
+    RowKind.SESSION: f"""r.*, (SELECT 1 FROM py_spend WHERE session_db_id = r.id LIMIT 1) AS {SHARED}
+        FROM sdk_sessions r""",
     RowKind.PROMPT: f"r.*, s.project, s.memory_session_id, s.platform_source FROM user_prompts r {_OF_CONTENT}",
     RowKind.OBSERVATION: f"r.*, s.platform_source FROM observations r {_OF_MEMORY}",
     RowKind.SUMMARY: f"r.*, s.platform_source FROM session_summaries r {_OF_MEMORY}",
@@ -45,7 +46,8 @@ def page(connection: sqlite3.Connection, query: ExportQuery) -> ExportPage:
     for row in found:
         if len(rows) == query.limit or size >= _PAGE_BYTES:
             return ExportPage(rows=tuple(rows), next=reached, newest=newest)
-        encoded = msgspec.json.encode({name: _plain(row[name]) for name in row.keys()})  # noqa: SIM118
+        names = (name for name in row.keys() if name != SHARED or row[name])  # noqa: SIM118
+        encoded = msgspec.json.encode({name: _plain(row[name]) for name in names})
         rows.append(msgspec.Raw(encoded))
         size, reached = size + len(encoded), row["id"]
     return ExportPage(rows=tuple(rows), next=None, newest=newest)

@@ -5,8 +5,8 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 from worker.contract.records import items
-from worker.contract.transfer import ImportBatch, ImportStats, Mended
-from worker.store import incoming, sessions
+from worker.contract.transfer import SHARED, ImportBatch, ImportStats, Mended
+from worker.store import incoming, sessions, spend
 from worker.store.incoming import Reader, Row
 from worker.store.observations import content_hash
 from worker.store.rows import placeholders
@@ -121,6 +121,20 @@ class _Held:
 
 
 def _session(connection: sqlite3.Connection, row: Row, held: _Held) -> bool:
+    shared = row.pop(SHARED)
+    is_new = _placed(connection, row, held)
+    if shared:
+        found = connection.execute(
+            "SELECT id FROM sdk_sessions WHERE platform_source = ? AND content_session_id = ?",
+            (row["platform_source"], row["content_session_id"]),
+        ).fetchone()
+        if found is not None:
+            spend.note_shared(connection, found["id"])
+    return is_new
+
+
+def _placed(connection: sqlite3.Connection, row: Row, held: _Held) -> bool:
+    """Whether the session is new."""
     row["platform_source"] = normalised_platform(row["platform_source"])
     known = connection.execute(
         "SELECT id FROM sdk_sessions WHERE platform_source = ? AND content_session_id = ?",

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from worker.contract.errors import Invalid
-from worker.contract.transfer import Mended
+from worker.contract.transfer import SHARED, Mended
 from worker.contract.when import iso_utc, parse_range
 
 Row = dict[str, Any]
@@ -92,7 +92,7 @@ class _Raw:
 
 
 def session(raw: Mapping[str, Any], place: str, mended: list[Mended] | None = None) -> Row:
-    """A row of ``sdk_sessions``; ``place`` is where it stands, for the error."""
+    """A row of ``sdk_sessions``, and ``SHARED``; ``place`` is where it stands, for the error."""
     of = _Raw(raw, place, mended)
     content = of.text("content_session_id") or of.text("memory_session_id")
     if not content:
@@ -120,6 +120,7 @@ def session(raw: Mapping[str, Any], place: str, mended: list[Mended] | None = No
         "worker_port": of.count("worker_port"),
         "prompt_counter": of.count("prompt_counter", absent=0),
         **{key: of.text(key) for key in ("custom_title", "observed_model", "observed_billing")},
+        SHARED: raw.get(SHARED) in (1, True, "1", "true"),
     }
 
 

@@ -51,6 +51,11 @@ def add(connection: sqlite3.Connection, call: Call, now_epoch_ms: int) -> None:
     )
 
 
+def note_shared(connection: sqlite3.Connection, session_db_id: int) -> None:
+    """Note of a session that came from elsewhere that its records have parts of what answers cost, as ours have."""
+    connection.execute("INSERT OR IGNORE INTO py_spend VALUES ('', '', ?, '', 0, 0)", (session_db_id,))
+
+
 def of_day(connection: sqlite3.Connection, now_epoch_ms: int) -> int:
     """Tokens spent on the day of a moment."""
     found = connection.execute("SELECT sum(tokens) FROM py_spend WHERE day = ?", (day_of(now_epoch_ms),))
@@ -78,7 +83,7 @@ def by(connection: sqlite3.Connection, column: str, whose: Whose | None = None, 
     order = "day DESC" if column == "day" else f"sum(tokens) DESC, {column}"
     where, values = _where(connection, whose or Whose())
     found = connection.execute(
-        f"""SELECT {column}, sum(calls), sum(tokens) FROM py_spend WHERE {where}
+        f"""SELECT {column}, sum(calls), sum(tokens) FROM py_spend WHERE {where} AND calls > 0
             GROUP BY {column} ORDER BY {order} LIMIT ?""",
         (*values, most),
     )

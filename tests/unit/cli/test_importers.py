@@ -13,7 +13,7 @@ from tests.factories import observation_row, prompt_row, session_row, summary_ro
 from worker.cli.importers import database, table
 from worker.cli.importers.source import LeftOut, Row
 from worker.contract.errors import Busy, Invalid
-from worker.contract.transfer import RowKind
+from worker.contract.transfer import SHARED, RowKind
 
 BATCH = {
     "sessions": [session_row()],
@@ -160,6 +160,17 @@ def test_a_database_of_the_first_generation(tmp_path: Path) -> None:
     assert rows[1].value["project"] == "attic" and rows[1].value["content_session_id"] == "c"
     assert [row.value["text"] for row in rows[2:]] == ["all there was", "a\ufffdb"]
     assert all(row.value["memory_session_id"] == "m" for row in rows[2:])
+
+
+def test_a_database_of_ours_tells_where_costs_are_parts(tmp_path: Path) -> None:
+    with sqlite3.connect(tmp_path / "ours.db") as connection:
+        connection.execute("CREATE TABLE sdk_sessions (id INTEGER PRIMARY KEY, content_session_id TEXT)")
+        connection.execute("INSERT INTO sdk_sessions VALUES (1, 'c-1'), (2, 'c-2')")
+        connection.execute("CREATE TABLE py_spend (day TEXT, session_db_id INTEGER)")
+        connection.execute("INSERT INTO py_spend VALUES ('2026-03-04', 2), ('2026-03-05', 2)")
+    connection.close()
+    found, _ = read(tmp_path / "ours.db")
+    assert [(row.value["content_session_id"], row.value[SHARED]) for row in found] == [("c-1", None), ("c-2", 1)]
 
 
 def test_a_database_without_our_tables_is_refused(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from worker.cli.importers.source import LeftOut, Row
 from worker.contract.errors import Busy, Invalid, MemError
-from worker.contract.transfer import RowKind
+from worker.contract.transfer import SHARED, RowKind
 
 _TABLES = {
     RowKind.SESSION: "sdk_sessions",
@@ -37,7 +37,8 @@ class Database:
             columns = {kind: self._columns(table) for kind, table in _TABLES.items()}
             if not any(columns.values()):
                 raise Invalid(f"{path} is no claude-mem database: it has none of {', '.join(_TABLES.values())}")
-            self._selects = {kind: _select(kind, columns) for kind in RowKind if columns[kind]}
+            ours = bool(self._columns("py_spend"))
+            self._selects = {kind: _select(kind, columns, ours=ours) for kind in RowKind if columns[kind]}
             # What is written from now on may belong to a session that was not there when sessions were read.
             self._last = {kind: self._one(f"SELECT max(id) FROM {_TABLES[kind]}") for kind in self._selects}
             self._before = {kind: self._one(f"SELECT min(id) - 1 FROM {_TABLES[kind]}") for kind in self._selects}
@@ -122,10 +123,13 @@ def _connect(path: Path, mode: str) -> sqlite3.Connection:
     return connection
 
 
-def _select(kind: RowKind, columns: Mapping[RowKind, set[str]]) -> str:
-    """A page of a table, with what a prompt's session has where the table has it not."""
+def _select(kind: RowKind, columns: Mapping[RowKind, set[str]], *, ours: bool) -> str:
+    """A page of a table, with what a prompt's session has where the table has it not. ours: our worker wrote it too."""
     page = f"WHERE r.id > ? AND r.id <= ? ORDER BY r.id LIMIT {_PAGE_ROWS}"
     sessions = columns[RowKind.SESSION]
+    if kind is RowKind.SESSION and ours:
+        shared = f"(SELECT 1 FROM py_spend WHERE session_db_id = r.id LIMIT 1) AS {SHARED}"
+        return f"SELECT r.*, {shared} FROM sdk_sessions r {page}"
     if kind is not RowKind.PROMPT or not sessions:
         return f"SELECT r.* FROM {_TABLES[kind]} r {page}"
     old = "claude_session_id"
