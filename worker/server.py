@@ -62,6 +62,8 @@ _INDEX_GRACE_S = 1.0
 """For requests that wait for the index by meaning: whoever waits for one that hangs is told so, and not cut off."""
 _AGAIN_S = 0.2
 _MOST_HEAD_BYTES = 2**20
+_TURN_S = 0.0005
+"""So long a thread that computes keeps the others from running; by itself 5 ms, as long as a whole question takes."""
 """Of a request's first lines: a question may be a long paste."""
 
 
@@ -131,6 +133,7 @@ def serve(
     """
     os.umask(0o077)
     heap.be_frugal()
+    sys.setswitchinterval(_TURN_S)
     listening = port.listen(settings)
     settings = replace(settings, port=listening.getsockname()[1])
     owned = contextlib.nullcontext() if read_only else owner.sole(settings.data_dir, settings.port)

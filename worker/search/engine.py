@@ -6,9 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
-from typing import TypeVar
-
-import msgspec
+from functools import partial
+from typing import Any, TypeVar
 
 from worker.contract.errors import Invalid, NotFound
 from worker.contract.query import parse, shown_span
@@ -16,7 +15,6 @@ from worker.contract.records import Observation, Prompt, RecordKey, RecordKind, 
 from worker.contract.search import (
     Count,
     Degraded,
-    Entry,
     Facets,
     Hit,
     Mode,
@@ -31,6 +29,7 @@ from worker.contract.search import (
 from worker.projection.meaning import Meaning, Thought, Unanswered
 from worker.search import buckets, fusion, hybrid, terms
 from worker.search.hybrid import Placed
+from worker.search.showing import Showing
 from worker.search.snippet import Highlighter
 from worker.search.timeline import Anchor, Moment, Window, parse_anchor, window
 from worker.store import axis, candidates, filters, listing, plain, records
@@ -140,14 +139,14 @@ class Engine:
         asked = self._understand(query)
 
         def work(connection: Connection) -> tuple[_Found, list[Hit], dict[RecordKey, T]]:
-            found = _find(self._finder, connection, query, asked)
-            keys = [placed.key for placed in found.placed]
-            entries, rows = listing.entries(connection, keys), read(connection, keys)
-            hits = [_hit(placed, entries[placed.key]) for placed in found.placed if placed.key in rows]
-            if read_texts is not None:
-                marker = Highlighter(asked.wanted.words, asked.wanted.unfinished)
-                hits = [_marked(hit, read_texts(hit.kind, rows[hit.key]), marker) for hit in hits]
-            return found, hits, rows
+            marker = Highlighter(asked.wanted.words, asked.wanted.unfinished)
+            showing = Showing(connection, read, read_texts, marker)
+
+            def meanwhile(best: Sequence[RecordKey], awaited: Future[Any]) -> None:
+                showing.ahead(best[query.offset : query.offset + query.limit], awaited)
+
+            found = _find(self._finder, connection, query, asked, meanwhile)
+            return found, showing.hits(found.placed), showing.rows
 
         found, hits, rows = await self._store.read(work)
         page = SearchPage(
@@ -320,11 +319,14 @@ def _counts(values: Iterable[tuple[str, int]]) -> tuple[Count, ...]:
     return tuple(Count(value, count) for value, count in sorted(summed.items(), key=lambda item: (-item[1], item[0])))
 
 
-def _find(finder: Finder, connection: Connection, query: SearchQuery, asked: _Asked) -> _Found:
+def _find(
+    finder: Finder, connection: Connection, query: SearchQuery, asked: _Asked, meanwhile: hybrid.Meanwhile
+) -> _Found:
     """The page of what fits."""
     match, kinds = _settled(finder, connection, asked)
     notes = (_LOOSE,) if kinds and match != asked.match else ()
-    window, degraded = _meant(finder, connection, asked, match, kinds, hybrid.window)
+    look = partial(hybrid.window, meanwhile=meanwhile)
+    window, degraded = _meant(finder, connection, asked, match, kinds, look)
     if window is not None:
         placed = hybrid.page(connection, finder, window, limit=query.limit, offset=query.offset)
         counts = window.kinds if window.is_all else _added(kinds, window.kinds)
@@ -391,17 +393,3 @@ def _placed(
     order = Order.DATE_DESC if query.order is Order.RELEVANCE else query.order
     keys = listing.listing(connection, where, order=order, limit=query.limit, offset=query.offset)
     return [Placed(key, 0.0) for key in keys]
-
-
-def _hit(found: Placed, entry: Entry) -> Hit:
-    return Hit(
-        **msgspec.structs.asdict(entry),
-        score=round(found.score, 4),
-        keyword_rank=found.keyword_rank,
-        vector_rank=found.vector_rank,
-        cosine=found.cosine,
-    )
-
-
-def _marked(hit: Hit, shown: Iterable[str], marker: Highlighter) -> Hit:
-    return msgspec.structs.replace(hit, snippet=marker.snippet(shown), title_matches=marker.spans(hit.title))

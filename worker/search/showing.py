@@ -1,0 +1,84 @@
+"""What a page shows of its records: made at the end, or before it for what is likely to be shown.
+
+A question by meaning waits twice, for a model and for Chroma. Most of what words find best stands on the page in the
+end; to mark it meanwhile takes nothing from the time of an answer that the wait would not.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future
+from typing import Any, Generic, TypeVar
+
+import msgspec
+
+from worker.contract.records import RecordKey, RecordKind
+from worker.contract.search import Entry, Hit, Snippet
+from worker.search.hybrid import Placed
+from worker.search.snippet import Highlighter
+from worker.store import listing
+from worker.store.tables import Connection
+
+T = TypeVar("T")
+
+_AHEAD = 12
+"""So many of the best by words are made before their time: of 20, 13 stood on the page in the end, of the first ones
+more."""
+
+
+class Showing(Generic[T]):
+    """Of one question. read: what is needed of records; texts: what of that is marked, nothing if there is none.
+
+    rows: what was read, of those that are there.
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        read: Callable[[Connection, Sequence[RecordKey]], dict[RecordKey, T]],
+        texts: Callable[[RecordKind, T], Iterable[str]] | None,
+        marker: Highlighter,
+    ) -> None:
+        self._connection, self._read, self._texts, self._marker = connection, read, texts, marker
+        self._entries: dict[RecordKey, Entry] = {}
+        self._marks: dict[RecordKey, tuple[Snippet, tuple[tuple[int, int], ...]]] = {}
+        self.rows: dict[RecordKey, T] = {}
+
+    def ahead(self, likely: Sequence[RecordKey], awaited: Future[Any]) -> None:
+        """Make what is likely to be shown, for as long as something else is waited for."""
+        if awaited.done():
+            return
+        keys = likely[:_AHEAD]
+        self._look_up(keys)
+        for key in keys:
+            if awaited.done():
+                return
+            self._mark(key)
+
+    def hits(self, placed: Sequence[Placed]) -> list[Hit]:
+        """What stands on the page, without what is gone."""
+        self._look_up([each.key for each in placed])
+        return [self._hit(each) for each in placed if each.key in self.rows]
+
+    def _look_up(self, keys: Sequence[RecordKey]) -> None:
+        new = [key for key in keys if key not in self.rows]
+        if new:
+            self._entries |= listing.entries(self._connection, new)
+            self.rows |= self._read(self._connection, new)
+
+    def _mark(self, key: RecordKey) -> None:
+        if self._texts is not None and key in self.rows and key not in self._marks:
+            snippet = self._marker.snippet(self._texts(key.kind, self.rows[key]))
+            self._marks[key] = snippet, self._marker.spans(self._entries[key].title)
+
+    def _hit(self, placed: Placed) -> Hit:
+        self._mark(placed.key)
+        hit = Hit(
+            **msgspec.structs.asdict(self._entries[placed.key]),
+            score=round(placed.score, 4),
+            keyword_rank=placed.keyword_rank,
+            vector_rank=placed.vector_rank,
+            cosine=placed.cosine,
+        )
+        if placed.key not in self._marks:
+            return hit
+        snippet, title_matches = self._marks[placed.key]
+        return msgspec.structs.replace(hit, snippet=snippet, title_matches=title_matches)
