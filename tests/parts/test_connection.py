@@ -131,6 +131,39 @@ async def test_what_is_no_http_is_told_in_json(port: int) -> None:
     writer.close()
 
 
+async def answered(port: int, sent: bytes) -> bytes:
+    """All that comes for some bytes; asked again where we were kept from sending them in the time there is."""
+    for _ in range(8):
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        with contextlib.suppress(ConnectionError):
+            writer.write(sent)
+            await writer.drain()
+        told = await rest(reader)
+        writer.close()
+        if told:
+            return told
+    raise AssertionError("it was closed each time")
+
+
+async def test_a_head_beyond_the_limit_is_told_in_json(port: int) -> None:
+    """431, and the connection ends; with all that the peer has yet to send it may be broken off."""
+    told = await answered(port, b"GET /api/version?" + b"x" * 2**21)
+    assert told.startswith(b"HTTP/1.1 431 ") and b'"code":"too_large"' in told
+
+
+async def test_a_body_that_breaks_off_under_an_answer_ends_the_connection(port: int) -> None:
+    head = b"POST /api/import HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
+    told = await answered(port, head + b"no chunk\r\n")
+    assert told.count(b"HTTP/1.1 ") == 1 and (b"415" in told or b"400 Bad Request" in told)
+
+
+async def test_a_body_of_two_lengths_is_refused_and_what_follows_is_not_read(port: int) -> None:
+    both = b"Content-Type: application/json\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
+    told = await answered(port, b"POST /api/import HTTP/1.1\r\nHost: localhost\r\n" + both + ASK)
+    assert told.startswith(b"HTTP/1.1 400") and b"both a Content-Length and a Transfer-Encoding" in told
+    assert b"200 OK" not in told
+
+
 async def deaf(port: int, *, buffer_bytes: int = 4096) -> socket.socket:
     """A listener whose program does not read of itself."""
     peer = socket.socket()

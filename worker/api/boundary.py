@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from worker.api.access import TRUSTED, Access, Rights
 from worker.api.errors import response_for
-from worker.contract.errors import Forbidden, MemError, TimedOut, TooLarge, WrongType
+from worker.contract.errors import Forbidden, Invalid, MemError, TimedOut, TooLarge, WrongType
 from worker.contract.memory_mark import HEADER
 
 MOST_BODY_BYTES = 64 * 2**20
@@ -49,7 +49,7 @@ class Boundary:
             send = _carrying(send, self._mark)
         headers = Headers(scope=scope)
         origin = headers.get("origin")
-        refusal = _too_much(headers) or self._refusal(scope, headers, origin)
+        refusal = _too_much(headers) or _ambiguous(headers) or self._refusal(scope, headers, origin)
         if refusal is not None:
             await refusal(scope, receive, send)
         elif scope["method"] == "OPTIONS":
@@ -87,6 +87,16 @@ def _too_much(headers: Headers) -> Response | None:
         return None
     response = response_for(TooLarge("the request has too many or too long headers"))
     response.status_code = 431
+    return response
+
+
+def _ambiguous(headers: Headers) -> Response | None:
+    """A body with two lengths: whoever stands between may have taken the other, and its rest for another request."""
+    if "content-length" not in headers or "transfer-encoding" not in headers:
+        return None
+    response = response_for(Invalid("the request has both a Content-Length and a Transfer-Encoding"))
+    response.status_code = 400
+    response.headers["Connection"] = "close"
     return response
 
 

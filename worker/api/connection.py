@@ -5,6 +5,7 @@ Of itself uvicorn waits for ever for the rest of a request's head, and for a pee
 
 import asyncio
 import socket
+import sys
 
 import h11
 import msgspec
@@ -20,6 +21,10 @@ STALL_S = 30.0
 _SEND_BUFFER_BYTES = 64 * 2**10
 """What the system keeps for a peer that does not read; of itself it would let that grow to some MB, in which neither a
 stall nor a peer that reads slowly would be seen."""
+
+
+_TOO_LONG = 431
+_LONG = "the first lines of the request are too long"
 
 
 class Connection(H11Protocol):
@@ -65,11 +70,18 @@ class Connection(H11Protocol):
             self.transport.abort()
 
     def send_400_response(self, msg: str) -> None:
-        """What is no HTTP, told in the form of all our errors."""
-        body = msgspec.json.encode(Problem(msg, "invalid"))
+        """What is no HTTP, or more of it than a head may be, told in the form of all our errors."""
+        error = sys.exception()  # uvicorn calls this while it handles what h11 found, and passes a sentence of its own
+        long = isinstance(error, h11.RemoteProtocolError) and error.error_status_hint == _TOO_LONG
+        what = _LONG if long else f"this is no HTTP request: {error or msg}"
+        body = msgspec.json.encode(Problem(what, "too_large" if long else "invalid"))
         head = [("Content-Type", "application/json"), ("Content-Length", str(len(body))), ("Connection", "close")]
-        for event in (h11.Response(status_code=400, headers=head), h11.Data(data=body), h11.EndOfMessage()):
-            self.transport.write(self.conn.send(event) or b"")
+        status, reason = (_TOO_LONG, b"Request Header Fields Too Large") if long else (400, b"Bad Request")
+        response = h11.Response(status_code=status, headers=head, reason=reason)
+        # In the middle of an answer to what came before there is nothing to be said.
+        if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
+            for event in (response, h11.Data(data=body), h11.EndOfMessage()):
+                self.transport.write(self.conn.send(event) or b"")
         self.transport.close()
 
     def _served(self) -> bool:
