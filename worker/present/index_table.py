@@ -3,10 +3,9 @@
 import datetime as dt
 from collections import Counter
 from collections.abc import Iterator
-from itertools import groupby
 
 from worker.contract.records import RecordKind
-from worker.contract.search import Degraded, SearchPage
+from worker.contract.search import Degraded, Hit, SearchPage
 from worker.contract.tokens import shown_tokens
 from worker.present import marks
 
@@ -52,11 +51,10 @@ def _nothing(page: SearchPage) -> str:
 
 def _days(page: SearchPage, zone: dt.tzinfo | None) -> Iterator[str]:
     # Hits of one day that do not follow each other are gathered where the best of them stands.
-    first: dict[str, int] = {}
+    days: dict[str, list[Hit]] = {}
     for hit in page.hits:
-        first.setdefault(marks.day(hit.created_at_epoch, zone), len(first))
-    ordered = sorted(page.hits, key=lambda hit: first[marks.day(hit.created_at_epoch, zone)])
-    for day, hits in groupby(ordered, key=lambda hit: marks.day(hit.created_at_epoch, zone)):
+        days.setdefault(marks.day(hit.created_at_epoch, zone), []).append(hit)
+    for day, hits in days.items():
         yield from (f"### {day}", "", *_HEAD)
         before = ""
         for hit in hits:
