@@ -111,6 +111,21 @@ def _alike(name: str, found: Any, wanted: Any) -> bool:
     return name == "auto_vacuum" or bool(found == wanted)
 
 
+async def test_the_log_tells_in_a_line_what_is_done(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO", "worker.store")
+    await open_store(tmp_path / "new.db").close()
+    old_generations.make(tmp_path / "old.db", 20)
+    await open_store(tmp_path / "old.db").close()
+    new, old = (
+        record.getMessage()
+        for record in caplog.records
+        if "kept in" not in record.getMessage() and record.levelname == "INFO"
+    )
+    assert new.startswith("making the database: ") and old.startswith("bringing the database up to date: ")
+    assert "sdk_sessions anew" in old
+    assert len(new) < 200 and len(old) < 1_500
+
+
 @pytest.mark.parametrize("generation", [7, 16, 33, 42, 50])
 async def test_second_opening_writes_nothing(tmp_path: Path, generation: int) -> None:
     path = tmp_path / "claude-mem.db"

@@ -7,7 +7,7 @@ run on a finished database it writes nothing.
 
 import logging
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +18,7 @@ from worker.store.shape import Column, Index, Table, quoted
 
 _log = logging.getLogger("worker.store")
 Connection = sqlite3.Connection
+_NAMED = 4
 
 
 @dataclass(slots=True)
@@ -47,11 +48,23 @@ class Plan:
         return self.touches_records or bool(self.indexes or self.fulltext)
 
     def told(self) -> str:
-        """In a few words, for the log."""
+        """In a few words, for the log: what is few by name, the rest as how many there are."""
         parts = [f"{name} anew ({'; '.join(why)})" for name, why in self.anew.items()]
-        parts += [f"{table}.{column.name}" for table, column in self.columns]
+        parts += _few("columns", [f"{table}.{column.name}" for table, column in self.columns])
         parts += [change.what for change in self.changes]
-        return ", ".join((*parts, *self.tables, *self.indexes, *self.fulltext, *self.leftovers))
+        named = {
+            "tables": self.tables,
+            "indexes": self.indexes,
+            "full text": self.fulltext,
+            "left over": self.leftovers,
+        }
+        for what, names in named.items():
+            parts += _few(what, names)
+        return ", ".join(parts) or "notes of what was done before"
+
+
+def _few(what: str, names: Sequence[str]) -> list[str]:
+    return list(names) if len(names) <= _NAMED else [f"{len(names)} {what}"]
 
 
 def reconcile(
@@ -82,7 +95,8 @@ def reconcile(
             return
         if needed.touches_records and any(_has_rows(connection, name) for name in schema.MAIN):
             _copy(connection, path, needed, reader, free)
-        _log.info("bringing the database up to date: %s", needed.told())
+        new = set(needed.tables) == set(tables)
+        _log.info("%s: %s", "making the database" if new else "bringing the database up to date", needed.told())
         _carry_out(connection, needed, tables, indexes, fulltext=fulltext)
 
 
