@@ -112,9 +112,15 @@ _ALONE = (
 """A whole line of a shell or of an `.env` file: in code there are blanks around the sign, or a comma behind it."""
 _BESIDE = (
     rf"""(?i)\b(?:user(?:[_-]?name)?|login|e-?mail|account)["']?\s{{0,4}}[:=]\s{{0,4}}[^\s,;|(){{}}\[\]]{{1,128}}[\s,;|]{{1,8}}"""
-    rf"""(?:and\s{{1,4}})?(?:\w{{1,20}}_)?{_PASSWORDS}\s{{0,4}}:\s{{1,4}}([a-z][\w!@#%^-]{{4,128}})(?=[.]?(?:\s|\Z))"""
+    rf"""(?:and\s{{1,4}})?(?:\w{{1,20}}_)?{_PASSWORDS}\s{{0,4}}:\s{{1,4}}([a-z][\w!@#%^-]{{4,128}})(?=[.]?(?:\s(?!\s{{0,16}}[)}}\]])|\Z))"""
 )
 """Beside the name that it goes with, which tells it from the name of a type."""
+_LINE = (
+    rf"(?im)^[ \t>*-]{{0,16}}(?:\w{{0,40}}[_.-])?{_PASSWORDS}[ \t]?:[ \t]{{1,8}}"
+    r"((?-i:[a-z]{6,24}|[a-z]{1,24}(?:[-_.][a-z]{1,24}){3,12}))"
+    r"(?=[.]?[ \t]{0,8}(?:\r?\n[ \t]{0,16}[^ \t)}\]]|\s{0,64}\Z))"
+)
+"""A line that says nothing else; the last one within brackets is code."""
 _IS = (
     r"""\s(?:is|was|will\sbe)(?:\s(?:now|currently|still|just))?:?\s{1,4}"""
     r"""(?:(?P<quote>["'`])(?P<quoted>[^\s"'`]{4,128})(?P=quote)|(?P<bare>[^\s"'`,;<>]{4,128}))"""
@@ -201,6 +207,7 @@ def _named(text: str, lowered: str) -> Iterator[Found]:
         yield from _groups("password", _SPACED, text, is_password)
     if "pass" in lowered or "pwd" in lowered:
         yield from _groups("password", _BESIDE, text, is_word_of_its_own)
+        yield from _groups("password", _LINE, text, is_word_of_its_own)
     yield from _groups("password", _ALONE, text, is_word_of_its_own)
     yield from _told(text)
 

@@ -30,6 +30,10 @@ _STATES = frozenset(
     (
         "wrong", "incorrect", "correct", "invalid", "valid", "missing", "empty", "expired", "unknown", "encrypted",
         "hashed", "unset", "username", "email", "user", "value", "auto", "prompt", "input", "varchar", "here",
+        "unchanged", "updated", "accepted", "rejected", "failed", "passed", "stored", "plaintext", "protected", "blank",
+        "always", "never", "masked", "redacted", "removed", "present", "absent", "denied", "matches", "mandatory",
+        "minimum", "weak", "strong", "random", "generated", "rotated", "forgotten", "ignored", "private", "public",
+        "confirmed", "verified", "nothing", "nullable", "unused", "varies", "custom", "manual", "secure", "char",
     )
 )  # fmt: skip
 """What texts say about a password."""
