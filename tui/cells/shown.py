@@ -111,7 +111,8 @@ class Shown:
         """These have been written. Errors: ``ValueError`` for pieces that are not on the screen."""
         self._check(pieces)
         for piece in pieces:
-            _put(self._lines[piece.line], piece)
+            own = piece.cells if piece.known else [None] * len(piece.cells)
+            self._lines[piece.line][piece.start : piece.stop] = own
 
     def turn(self, pieces: Sequence[Piece]) -> str:
         """What to write so that these are shown. The pen is plain before and after; the cursor is anywhere after.
@@ -196,24 +197,6 @@ def _scroll(lines: Sequence[list[Cell | None]], wanted: Mapping[int, list[Cell]]
                 scroll = _Scroll(min(targets[0], targets[0] + by), max(targets[-1], targets[-1] + by), by)
                 best = (len(targets), -abs(by)), scroll
     return best[1] if best is not None else None
-
-
-def _put(line: list[Cell | None], piece: Piece) -> None:
-    """Note a piece in its line."""
-    for edge in (piece.start, piece.stop):
-        _tear(line, edge)
-    line[piece.start : piece.stop] = piece.cells if piece.known else [None] * len(piece.cells)
-
-
-def _tear(line: list[Cell | None], edge: int) -> None:
-    """Forget the sealed text that goes on over this column: a part of it is written over."""
-    if edge < len(line) and line[edge] == _COVERED:
-        first = last = edge
-        while line[first] == _COVERED:
-            first -= 1
-        while last < len(line) and line[last] == _COVERED:
-            last += 1
-        line[first:last] = [None] * (last - first)
 
 
 def _written(lines: Sequence[list[Cell | None]], by_line: Mapping[int, Sequence[Piece]]) -> str:
