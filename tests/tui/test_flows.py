@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from tests.processes import PATIENCE_S
 from tests.tui.memory import MINUTE_MS, NOW_MS, Params, many, observation, prompt, summary
 from tests.tui.stage import SETTINGS, Stage
 from tui.deeds import linking
@@ -211,7 +212,7 @@ async def test_5000_rows_to_10_and_back_without_stalling() -> None:
     async with Stage(records) as stage:
         await stage.press("j", "j")
         chosen = stage.state.entry
-        async with asyncio.timeout(10):  # it took minutes; a busy machine may take seconds
+        async with asyncio.timeout(PATIENCE_S):  # it took minutes; a busy machine may take seconds
             stage.app.workspace.search.box.value = "needle"
             await stage.until(lambda: stage.state.rows.total == 10 and not stage.state.waiting)
             stage.app.workspace.search.box.value = ""
@@ -352,7 +353,7 @@ async def test_what_is_typed_while_the_worker_starts_is_searched_for_then() -> N
     loop = asyncio.get_running_loop()
 
     def ensure(settings: Settings) -> None:
-        asyncio.run_coroutine_threadsafe(gate.wait(), loop).result(10)
+        asyncio.run_coroutine_threadsafe(gate.wait(), loop).result(PATIENCE_S)
 
     async with Stage(ensure=ensure, started=False) as stage:
         await stage.until(lambda: "starting worker" in stage.text)
@@ -413,10 +414,10 @@ async def test_enter_opens_the_record_and_plain_keys_lead_back() -> None:
             assert "lease of 5 s" in stage.text
             await stage.press(back)
             await stage.until(lambda: type(stage.app.screen).__name__ == "Workspace")
-        for back in ("q", "backspace", "escape"):
+        for keys in (("escape",), ("tab",), ("enter", "q"), ("enter", "backspace")):
             await stage.press("question_mark")
             await stage.until(lambda: "go to the search box" in stage.text)
-            await stage.press(back)
+            await stage.press(*keys)
             await stage.until(lambda: type(stage.app.screen).__name__ == "Workspace")
 
 

@@ -37,7 +37,7 @@ async def _to(stage: Stage, place: str) -> None:
         case places.RECORD:
             await stage.press("enter")
         case places.GUIDE:
-            await stage.press("question_mark")
+            await stage.press("question_mark", "enter")
     await stage.settled()
 
 
@@ -100,7 +100,7 @@ async def test_what_is_open_is_not_opened_again() -> None:
             await stage.until(lambda kind=kind: isinstance(stage.app.screen, kind))  # type: ignore[misc]
             await stage.settled()
             assert sum(isinstance(screen, kind) for screen in stage.app.screen_stack) == 1
-            await stage.press("q")
+            await stage.press("escape")
             await stage.settled()
             assert isinstance(stage.app.screen, Workspace)
 
@@ -114,7 +114,7 @@ async def test_screens_opened_and_closed_ahead_are_drawn_in_full(ahead: str) -> 
         await stage.settled()
         assert stage.app.is_running
         while not isinstance(stage.app.screen, Workspace | RecordScreen):
-            await stage.press("q")
+            await stage.press("escape")
             await stage.still()
         if isinstance(stage.app.screen, RecordScreen):
             await stage.until(lambda: any(len(line) > 70 for line in stage.screen), within_s=20)
@@ -134,7 +134,7 @@ async def test_a_record_is_laid_out_for_the_width_it_gets_and_no_other(monkeypat
         stage.app.post_message(events.Key("enter", None))
         stage.app.post_message(events.Key("question_mark", None))
         await stage.settled()
-        await stage.press("q")
+        await stage.press("escape")
         await stage.settled()
         assert isinstance(stage.app.screen, RecordScreen)
         assert set(rooms) == {75}

@@ -79,36 +79,64 @@ async def test_what_could_not_be_had_is_said_and_listed() -> None:
 
 async def test_the_help_is_searched_by_typing() -> None:
     async with Stage() as stage:
-        await stage.press("question_mark", "slash", *"copy ids")
+        await stage.press("question_mark", *"copy ids")
         await stage.settled()
         lines = [line for line in stage.screen[2:-1] if line.strip()]
         assert "Mark and copy" in lines[0]
         assert lines[1].split()[0] == "y" and len(lines) <= 3
         await stage.press("enter")
-        assert "Mark and copy" in stage.text  # the lines stay, and keys work on them
+        assert "Mark and copy" in stage.text and "q close" in stage.screen[-1]  # the lines stay, and keys work on them
         await stage.press("slash", *" nosuchthing")
         assert "no key does that" in stage.text
-        await stage.press("escape")
+        await stage.press("ctrl+u")
         assert "no key does that" not in stage.text
         assert isinstance(stage.app.screen, GuideScreen)
-        await stage.press("q")
-        assert not isinstance(stage.app.screen, GuideScreen)
+        await stage.press("tab")
+        await stage.until(lambda: not isinstance(stage.app.screen, GuideScreen))
+
+
+@pytest.mark.parametrize(
+    ("way", "group"),
+    [
+        ((), "Find"), (("i",), "Go along time"), (("enter",), "Read"), (("b",), "Mark and copy"),
+        (("dollar_sign",), "Costs"), (("S",), "Sessions"), (("p",), "Next start"), (("A",), "Corpora"),
+    ],
+)  # fmt: skip
+async def test_the_help_begins_with_where_it_was_asked_for(way: tuple[str, ...], group: str) -> None:
+    async with Stage(size=(80, 24)) as stage:
+        for key in (*way, "question_mark"):
+            await stage.press(key)
+            await stage.settled()
+        await stage.still()
+        assert next(line for line in stage.screen[2:] if line.strip()).strip().rstrip("▃▁▂▄▅▆▇ ") == group
+        await stage.press(*"basket: copy a ready")
+        await stage.still()
+        assert "get_observations" in stage.screen[4]
+        await stage.press("ctrl+u")
+        await stage.still()
+        assert next(line for line in stage.screen[2:] if line.strip()).strip().rstrip("▃▁▂▄▅▆▇ ") == group
+        await stage.press("down", "down")
+        await stage.still()
+        assert group not in stage.screen[3]
 
 
 async def test_the_help_tells_what_the_search_box_takes() -> None:
     async with Stage() as stage:
-        await stage.press("question_mark", "slash", *"search box at:")
+        await stage.press("question_mark", *"search box at:")
         await stage.settled()
         lines = [line.strip() for line in stage.screen[2:-1] if line.strip()]
         assert lines[0] == "In the search box"
         assert lines[1].startswith("at:thursday ") and len(lines) <= 3
 
 
-async def test_the_help_names_a_shared_place_once_a_line() -> None:
+async def test_the_help_names_a_shared_place_once_a_line_and_not_below_its_own_heading() -> None:
     async with Stage(size=(120, 36)) as stage:
-        await stage.press("question_mark", "slash", *"always give")
+        await stage.press("question_mark", *"smaller one larger budget")
         await stage.settled()
-        assert stage.text.count("in the next start:") == 1
+        assert stage.text.count("in the basket:") == 1 and "a larger budget; a smaller one" in stage.text
+        await stage.press("ctrl+u", *"always give")
+        await stage.settled()
+        assert "Next start" in stage.text and "in the next start:" not in stage.text
         assert "or no longer; never give this record" in stage.text
 
 
@@ -156,7 +184,7 @@ OWN = {
         (("p",), ("W  and its name chooses one",), ":  and"),
         (("A",), ("w  goes back",), "q  goes back"),
         (("b",), ("e marks the record under the cursor",), "Space marks"),
-        (("question_mark", "slash", *"zzzzz"), ("no key does that; Ctrl+G shows all",), "Esc shows"),
+        (("question_mark", *"zzzzz"), ("no key does that", "Ctrl+G close"), "Esc close"),
         (("W", *"zzzzz"), ("nothing is called so; Ctrl+G closes",), "Esc closes"),
     ],
 )

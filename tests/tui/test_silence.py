@@ -16,7 +16,7 @@ WALK = (
     ("filters", {"f": "F drop last"}, {"q": LIST}),
     ("basket", {" b": "copy call"}, {"q": LIST}),
     ("palette", {":": "do it"}, {ESCAPE: LIST}),
-    ("guide and its box", {"?": "q close", "/": "to the keys"}, {ESCAPE: "/ find", "q": LIST}),
+    ("guide and its box", {"?": "Esc close", "\r": "q close"}, {"q": LIST}),
 )
 """Where, the keys there and the keys back, with what shows that each has led on."""
 

@@ -74,7 +74,7 @@ class Going:
     def guide(self) -> None:
         """All keys."""
         if not isinstance(self._desk.screen, GuideScreen):
-            self._desk.put_up(GuideScreen(self._desk.look.glyphs, self._desk.state))
+            self._desk.put_up(GuideScreen(self._desk.look.glyphs, self._desk.state, self._desk.place))
 
     def back(self) -> None:
         """To the list, or to the screen below."""

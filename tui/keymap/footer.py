@@ -25,7 +25,7 @@ def footer(place: str, state: ViewState) -> list[tuple[str, str]]:
     if place == GUIDE:
         return _pairs(("find_key", "find"), ("down", "down"), ("up", "up"), ("back", "close"))
     if place == GUIDE_BOX:
-        return _pairs(("found_key", "to the keys"), ("drop_find", "all keys"))
+        return _pairs(("next_key", "down"), ("last_key", "up"), ("found_key", "to the keys"), ("drop_find", "close"))
     if place == FILTERS:
         return _pairs(
             ("take", "on or off"), ("unfilter", "drop last"), ("down", "down"), ("up", "up"), ("back", "done")

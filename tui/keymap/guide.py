@@ -1,5 +1,7 @@
 """Pure: the help screen's order, and what may be typed into the search box."""
 
+from tui.keymap.places import BASKET, CORPORA, CORPUS, COSTS, HEALTH, NEXT_START, PREVIEW, RECORD, SESSIONS
+
 GROUPS = (
     (
         "Find",
@@ -52,24 +54,15 @@ GROUPS = (
     ),
     (
         "The memory as a whole",
+        (("costs",), ("sessions",), ("next_start",), ("health",), ("corpora",), ("again",)),
+    ),
+    ("Costs", (("zoom_in", "zoom_out"), ("less_time", "more_time"), ("group",), ("close",))),
+    ("Sessions", (("unfold", "fold"), ("visit",))),
+    ("Next start", (("pin", "mute"), ("raw",), ("changes",), ("copy_start",), ("plan_again",))),
+    ("Health", (("index_rest", "index_mend"),)),
+    (
+        "Corpora",
         (
-            ("costs",),
-            ("zoom_in", "zoom_out"),
-            ("less_time", "more_time"),
-            ("group",),
-            ("close",),
-            ("sessions",),
-            ("unfold", "fold"),
-            ("visit",),
-            ("next_start",),
-            ("pin", "mute"),
-            ("raw",),
-            ("changes",),
-            ("copy_start",),
-            ("plan_again",),
-            ("health",),
-            ("index_rest", "index_mend"),
-            ("corpora",),
             ("ask_corpus",),
             ("read_corpus",),
             ("send_line", "drop_line"),
@@ -80,7 +73,6 @@ GROUPS = (
             ("rebuild_corpus",),
             ("delete_corpus",),
             ("to_corpora",),
-            ("again",),
         ),
     ),
     (
@@ -99,7 +91,10 @@ GROUPS = (
             ("last_item", "next_item"),
             ("leave",),
             ("guide",),
-            ("find_key", "found_key", "drop_find"),
+            ("find_key", "found_key"),
+            ("next_key", "last_key"),
+            ("page_of_keys", "page_of_keys_before"),
+            ("drop_find",),
             ("back",),
             ("undo",),
             ("quit",),
@@ -107,6 +102,14 @@ GROUPS = (
     ),
 )
 """The help screen's order; actions side by side share a line."""
+
+ASKED_IN = {
+    PREVIEW: "Read", RECORD: "Read", BASKET: "Mark and copy", COSTS: "Costs", SESSIONS: "Sessions",
+    NEXT_START: "Next start", HEALTH: "Health", CORPORA: "Corpora", CORPUS: "Corpora",
+}  # fmt: skip
+"""The group that tells of a place, where the help is opened when it is asked for there; elsewhere at its top."""
+IN_TIME = "Go along time"
+"""The group of the timeline."""
 
 TYPED_AFTER = "Find"
 TYPED_TITLE = "In the search box"

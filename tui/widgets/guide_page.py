@@ -8,13 +8,14 @@ from textual.binding import BindingType
 from textual.message import Message
 from textual.widgets import Input
 
+from tui import messages
 from tui.cells.clean import typed
 from tui.cells.fit import left, width, wrap
 from tui.cells.glyphs import Glyphs
 from tui.cells.marks import ROLES, legend
 from tui.keymap import guide, places, table
 from tui.keymap.action import Action
-from tui.keymap.chosen import first, shown
+from tui.keymap.chosen import shown
 from tui.widgets.paint import Acts, Piece, bindings, components
 from tui.widgets.paper import Paper
 
@@ -36,7 +37,7 @@ _FIGURES = (
 
 
 class GuidePage(Paper):
-    """Every action once, in groups, then what the letters in the list mean."""
+    """Every action once, in groups, then what the letters in the list mean. group: shown first, by its title."""
 
     PLACE = places.GUIDE
     PREFIX = "guide-page"
@@ -52,13 +53,16 @@ class GuidePage(Paper):
         keys: Keys,
         notes: Sequence[str] = (),
         *,
+        group: str = "",
         id: str | None = None,  # noqa: A002 - Textual's name
     ) -> None:
         super().__init__(id=id)
         self._glyphs = glyphs
         self._own = keys
         self._notes = notes
+        self._group = group
         self._words: list[str] = []
+        self._begun = False
 
     def do_find_key(self) -> None:
         """Only the lines with some words."""
@@ -67,15 +71,28 @@ class GuidePage(Paper):
     def find(self, text: str) -> None:
         """Show the lines that have every word of the text, all without one."""
         self._words = text.lower().split()
-        self.scroll_to(y=0, animate=False, force=True, immediate=True)
         self.on_resize()
+        self._to_group()
 
     def on_resize(self) -> None:
         """Lines break elsewhere."""
+        self._lay_out()
+        if not self._begun and self.size.height:
+            self._begun = True
+            self._to_group()
+
+    def _to_group(self) -> None:
+        """To the group that was asked for, once it is known where that is; to the top of what was found."""
+        there = 0 if self._words else next((at for at, line in enumerate(self._lines) if self._is_group(line)), 0)
+        self.scroll_to(y=there, animate=False, force=True, immediate=True)
+
+    def _is_group(self, line: list[Piece]) -> bool:
+        return line[:1] == [("group", self._group)]
+
+    def _lay_out(self) -> None:
         room = self.room
         if self._words:
-            every = first(table.named("drop_find"), self._own)
-            self.write(self._keys(room) or [[("help", f"  no key does that; {every} shows all")]])
+            self.write(self._keys(room) or [[("help", "  no key does that; fewer letters find more")]])
         elif room >= _TWO_COLUMNS:
             self.write(_beside(self._keys(_LEFT), self._marks(room - _LEFT - 4), _LEFT + 4))
         else:
@@ -86,7 +103,8 @@ class GuidePage(Paper):
         for title, rows in guide.GROUPS:
             found = [actions for names in rows if self._fits(actions := [table.named(name) for name in names], title)]
             if found:
-                lines += [[("group", title)], *(line for actions in found for line in self._row(actions, room)), []]
+                rows_of = (line for actions in found for line in self._row(actions, room, title))
+                lines += [[("group", title)], *rows_of, []]
             if title == guide.TYPED_AFTER:
                 lines += self._typed(room)
         return lines
@@ -112,9 +130,10 @@ class GuidePage(Paper):
         wrong = [line for note in self._notes for line in wrap(note, room - 2)]
         return [[("group", "Wrong in keymap.toml")], *([("text", "  " + line)] for line in wrong), []]
 
-    def _row(self, actions: list[Action], room: int) -> list[list[Piece]]:
+    def _row(self, actions: list[Action], room: int, title: str) -> list[list[Piece]]:
         written = "  ".join(shown(action, self._own) or "(none)" for action in actions)
-        return _line(written, _sentence([action.help for action in actions]), room)
+        said = _sentence([action.help for action in actions])
+        return _line(written, said.removeprefix(f"in the {title.lower()}: "), room)
 
     def _marks(self, room: int) -> list[list[Piece]]:
         lines: list[list[Piece]] = [[("group", "Marks in the list")]]
@@ -137,11 +156,14 @@ class GuideBox(Input, Acts):
     BINDINGS: ClassVar[list[BindingType]] = bindings(places.GUIDE_BOX)
 
     class Left(Message):
-        """Back to the lines. every: to all of them."""
+        """To the lines."""
 
-        def __init__(self, *, every: bool) -> None:
+    class Turned(Message):
+        """Other lines are to be seen, though the focus stays. deed: of the page."""
+
+        def __init__(self, deed: str) -> None:
             super().__init__()
-            self.every = every
+            self.deed = deed
 
     def validate_value(self, value: str) -> str:
         """A paste may hold anything."""
@@ -149,11 +171,27 @@ class GuideBox(Input, Acts):
 
     def do_found_key(self) -> None:
         """To what was found."""
-        self.post_message(self.Left(every=False))
+        self.post_message(self.Left())
+
+    def do_next_key(self) -> None:
+        """A line on."""
+        self.post_message(self.Turned("down"))
+
+    def do_last_key(self) -> None:
+        """A line back."""
+        self.post_message(self.Turned("up"))
+
+    def do_page_of_keys(self) -> None:
+        """A screenful on."""
+        self.post_message(self.Turned("page_down"))
+
+    def do_page_of_keys_before(self) -> None:
+        """A screenful back."""
+        self.post_message(self.Turned("page_up"))
 
     def do_drop_find(self) -> None:
-        """To all."""
-        self.post_message(self.Left(every=True))
+        """Close the help."""
+        self.post_message(messages.Wanted("back", places.GUIDE))
 
 
 def _sentence(helps: Sequence[str]) -> str:
