@@ -12,7 +12,9 @@ from worker.contract.secret_shapes import SHAPES
 from worker.contract.secret_values import (
     SAID,
     has_login,
+    is_cookie,
     is_login,
+    is_no_name,
     is_password,
     is_random,
     is_secret,
@@ -62,7 +64,10 @@ _COOKIE = (
     rf"""(?i)(?:(?<![\w-])cookie2?\\?["']?\s{{0,4}}:|--cookie[\s=])\s{{0,4}}\\?["']?"""
     rf"""({_COOKIE_PAIR}(?:;\s{{0,4}}{_COOKIE_PAIR}){{0,200}})"""
 )
-_SET_COOKIE = rf"""(?i)set-cookie2?\\?["']?\s{{0,4}}:\s{{0,4}}\\?["']?{_COOKIE_NAME}=([^\s;,"'\\]{{4,4096}})"""
+_SET_COOKIE = rf"""(?i)set-cookie2?\\?["']?\s{{0,4}}:\s{{0,4}}\\?["']?({_COOKIE_NAME})=([^\s;,"'\\]{{4,4096}})"""
+_COOKIE_OPTION = (
+    rf"""\bcurl\b[^\n|;&]{{0,300}}?\s-b\s{{0,4}}["']?({_COOKIE_PAIR}(?:;\s{{0,4}}{_COOKIE_PAIR}){{0,200}})"""
+)
 _DSN = r"://([0-9a-f]{32}(?::[0-9a-f]{32})?|\w{16,64}(?=@[\w.-]{0,80}\bsentry\b))@(?=\w)"
 _DOCKER = r"""(?i)(?<![a-z])_?auth\\?["']?\s{0,4}[:=]\s{0,4}\\?["']?([a-z0-9+/]{8,4096}={0,2})"""
 _USER = r"""(?<=[\s"'])(?:-u|--user)[\s=]{1,4}["']?[^\s:"'$]{1,128}:([^\s"'$]{3,})"""
@@ -78,11 +83,12 @@ _PLACES = (
     ("token", ("authorization",), _HEADER),
     ("password", ("-u", "--user"), _USER),
     ("token", ("sig=",), _SAS),
-    ("token", ("set-cookie",), _SET_COOKIE),
     ("token", ("://",), _DSN),
     ("password", ("sshpass",), r"""\bsshpass\s{1,4}-p\s{0,4}["']?([^\s"'$]{3,})"""),
     ("password", (" login",), _LOGIN),
     ("password", ("mysql", "mariadb"), r"""\b(?:mysql|mariadb)[\w-]{0,10}\b[^\n|;&]{0,200}?\s-p["']?([^\s"'$=]{3,})"""),
+    ("password", ("redis-cli",), r"""\bredis-cli\b[^\n|;&]{0,200}?\s-a\s{1,4}["']?([^\s"'$]{3,})"""),
+    ("password", ("pass:",), r"""-pass(?:in|out)?\s{1,4}["']?pass:([^\s"'$]{3,})"""),
     ("password", ("login",), r"\blogin\s{1,4}\S{1,128}\s{1,20}password\s{1,4}(\S{3,})"),
 )
 """Where a secret stands by what is around it: kind, words of which one is there, pattern. The last is of `.netrc`."""
@@ -129,6 +135,12 @@ _SPOKEN_OF = (
     rf"""(?i)(?<![\w-])({_WORDS}|passcode|(?:api|access|secret|private)[ ]key)"""
     r"""(?:\s(?:for|of|on|to|in)\s[^\n.:;"'`]{1,40})?\s{0,3}\Z"""
 )
+_OPTION = (
+    rf"""(?i)(?<![\w-])--?(?:[a-z]{{1,20}}[_-]){{0,3}}(?:{_WORDS})="""
+    r"""(["']?)([^\s"'$=,;<>|&()]{4,128})\1(?=[\s;|&)]|\Z)"""
+)
+_INLINE = rf"(?i)(?<=[\w'\"/] )(?:\w{{1,20}}_)?{_PASSWORDS}=([\w!@#%^*+/-]{{4,128}})(?=\s|\Z|[\"'])"
+"""Among other words of a command or of an address, `host=db password=…`: in code there is a comma before it."""
 _QUOTED = re.compile(r"""(?P<quote>\\{0,2}["'`])(?P<value>(?:(?!(?P=quote))[^\n]){1,4096})(?P=quote)""")
 _BARE = re.compile(r"[^\s\"'`,;<>&|]{3,256}")
 _REST = re.compile(r"[^\s\"'`,;<>&|]*")
@@ -190,6 +202,11 @@ def _all(text: str) -> Iterator[Found]:
             yield from _groups(kind, pattern, text, is_password if kind == "password" else is_random)
     if "cookie" in lowered:
         yield from _groups("token", _COOKIE, text, has_login)
+        for match in re.finditer(_SET_COOKIE, text):
+            if is_cookie(match[1], match[2]):
+                yield Found("token", *match.span(2))
+    if "curl" in lowered:
+        yield from _groups("token", _COOKIE_OPTION, text, has_login)
     if "auth" in lowered:
         yield from _groups("password", _DOCKER, text, is_login)
     if any(word in lowered for word in SAID.pattern.split("|")):
@@ -208,7 +225,11 @@ def _named(text: str, lowered: str) -> Iterator[Found]:
     if "pass" in lowered or "pwd" in lowered:
         yield from _groups("password", _BESIDE, text, is_word_of_its_own)
         yield from _groups("password", _LINE, text, is_word_of_its_own)
+        yield from _groups("password", _INLINE, text, is_no_name)
     yield from _groups("password", _ALONE, text, is_word_of_its_own)
+    for match in re.finditer(_OPTION, text):
+        if is_no_name(match[2]):
+            yield Found("password", *match.span(2))
     yield from _told(text)
 
 

@@ -33,7 +33,7 @@ _STATES = frozenset(
         "unchanged", "updated", "accepted", "rejected", "failed", "passed", "stored", "plaintext", "protected", "blank",
         "always", "never", "masked", "redacted", "removed", "present", "absent", "denied", "matches", "mandatory",
         "minimum", "weak", "strong", "random", "generated", "rotated", "forgotten", "ignored", "private", "public",
-        "confirmed", "verified", "nothing", "nullable", "unused", "varies", "custom", "manual", "secure", "char",
+        "confirmed", "verified", "nothing", "nullable", "unused", "varies", "hash", "digest", "custom", "manual", "secure",
     )
 )  # fmt: skip
 """What texts say about a password."""
@@ -70,6 +70,17 @@ def has_login(pairs: str) -> bool:
     """Whether one of the values of a `Cookie:` line may let somebody in."""
     values = (pair.partition("=")[2] for pair in pairs.split(";"))
     return any(is_password(one) and (len(one) >= 8 or any(map(str.isdigit, one))) for one in values)
+
+
+def is_cookie(name: str, value: str) -> bool:
+    """Whether the value of a `Set-Cookie:` line lets somebody in."""
+    named = SAID.search(name) is not None or re.search(r"(?i)sess|auth|jwt|sid\b", name) is not None
+    return is_password(value) and (named or len(value) >= 8 or any(map(str.isdigit, value)))
+
+
+def is_no_name(value: str) -> bool:
+    """Whether a text that a password is given as in a command is more than what it is called."""
+    return is_word_of_its_own(value) and SAID.search(value) is None
 
 
 def is_login(value: str) -> bool:
