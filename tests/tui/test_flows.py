@@ -9,6 +9,7 @@ from tests.processes import PATIENCE_S
 from tests.tui.memory import MINUTE_MS, NOW_MS, Params, many, observation, prompt, summary
 from tests.tui.stage import SETTINGS, Stage
 from tui.deeds import linking
+from tui.state import facts
 from tui.state.model import PAGE, Link, View
 from worker.contract import calls
 from worker.contract.errors import MemError, Unavailable
@@ -578,3 +579,18 @@ async def test_the_theme_key_turns_the_light_on() -> None:
         assert stage.app.theme == "claude-mem-light"
         await stage.press("T")
         assert stage.app.theme == "claude-mem-dark"
+
+
+@pytest.mark.parametrize("size", [(40, 20), (30, 12), (20, 8)])
+async def test_how_we_stand_with_the_worker_is_in_the_narrowest_head(size: tuple[int, int]) -> None:
+    async with Stage(size=size, project="a-project-with-a-long-name", guarded=True) as stage:
+        for _ in range(12):
+            stage.client.stream.put_nowait(StreamEvent(type="new_observation", observation={}))
+        await stage.until(lambda: stage.state.fresh == 12)
+        await stage.press("t")
+        await stage.still()
+        assert stage.screen[0].endswith("● live")
+        stage.app.tell(facts.StreamLost("the cable is out"))
+        await stage.still()
+        assert stage.screen[0].endswith("○ lost")
+        assert "READ" in stage.screen[0]

@@ -117,6 +117,20 @@ def link(state: ViewState, glyphs: Glyphs) -> tuple[str, str]:
             return "lost", f"{glyphs.away} no worker"
 
 
+def brief_link(state: ViewState, glyphs: Glyphs) -> tuple[str, str]:
+    """The same in a sign and a word, for a head without room."""
+    role, text = link(state, glyphs)
+    sign = glyphs.live if role == "live" else glyphs.away
+    match state.link:
+        case Link.STARTING:
+            return role, f"{sign} wait"
+        case Link.LOST | Link.FAILED:
+            return role, f"{sign} lost"
+        case Link.LIVE if state.file_only:
+            return role, f"{sign} file"
+    return role, text
+
+
 def banner(state: ViewState, *, typing: bool = False) -> str:
     """What lasts and stands in the way; nothing if all is well. typing: letters go to the search box."""
     again = key_of(state, "refresh", "r")

@@ -19,6 +19,12 @@ from tui.keymap.table import named
 from tui.state import scopes
 from tui.state.model import Link, View, ViewState
 
+_WHOLE = (
+    ("costs", "cost"), ("sessions", "sessions"), ("next_start", "next"), ("health", "health"), ("corpora", "corpora"),
+    ("settings", "settings"),
+)  # fmt: skip
+"""The other screens: from the list, where there is room for them."""
+
 
 def footer(place: str, state: ViewState) -> list[tuple[str, str]]:
     """(key, label) of what is worth a key here and now, the most wanted first."""
@@ -80,7 +86,7 @@ def _of_list(place: str, state: ViewState) -> list[tuple[str, str]]:
     if state.view is View.TIMELINE:
         return _pairs(
             ("open", "open"), ("swap", "list"), ("session_back", "session"), ("day_back", "day"), ("finer", "zoom"),
-            past, ("guide", "keys"), ("quit", "back"),
+            past, *_WHOLE, ("guide", "keys"), ("quit", "back"),
         )  # fmt: skip
     third = ("demo", "leave demo") if state.visiting else ("scope", scopes.kind(scopes.following(state)))
     out = ("quit", "quit" if state.way_back is None else "back")
@@ -91,12 +97,13 @@ def _of_list(place: str, state: ViewState) -> list[tuple[str, str]]:
     elif state.live.paused or state.live.on:
         # What is out of the ordinary, and how it ends, comes before what can be done at any time.
         live = [("pause", "go on")] if state.live.paused else [("follow", "stop following"), ("pause", "pause")]
-        return _pairs(*live, ("open", "open"), ("search", "search"), ("filters", "filters"), ("guide", "keys"), last)
+        here = (*live, ("open", "open"), ("search", "search"), ("filters", "filters"))
+        return _pairs(*here, *_WHOLE, ("guide", "keys"), last)
     elif state.fresh:
         fourth = [("refresh", "show new"), ("follow", "follow")]
     return _pairs(
         ("open", "open"), ("search", "search"), ("filters", "filters"), ("swap", "timeline"), third, *fourth,
-        ("guide", "keys"), last,
+        *_WHOLE, ("guide", "keys"), last,
     )  # fmt: skip
 
 
