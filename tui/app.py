@@ -140,8 +140,10 @@ class MemoryApp(ThriftyApp):
             loop.add_signal_handler(number, self._end, number)
         # Known before anything is styled: each class more that comes after that styles all once more.
         few = self.no_color or self.console.color_system in (None, "standard")
-        known = {"-few-colours": few, "-ascii": self.look.glyphs is ASCII, "-terminal-colours": self.current_theme.ansi}
-        self.update_classes(known, update=False)
+        known = {"few-colours": few, "ascii": self.look.glyphs is ASCII, "terminal-colours": self.current_theme.ansi}
+        for name in (name for name, so in known.items() if so):
+            self.stylesheet.read(styles.for_terminal(name))
+        self.update_classes({f"-{name}": so for name, so in known.items()}, update=False)
         self._curtain.enter_context(self.batch_update())
 
     def _end(self, number: signal.Signals) -> None:
@@ -179,6 +181,10 @@ class MemoryApp(ThriftyApp):
 
     def _wear_terminal_colours(self, theme: Theme) -> None:
         """What lies under the cursor is told by turning the colours round, where we do not know them."""
+        sheet = styles.for_terminal("terminal-colours")
+        if theme.ansi and not self.stylesheet.has_source(str(sheet)):
+            self.stylesheet.read(sheet)
+            self.stylesheet.reparse()
         self.set_class(theme.ansi, "-terminal-colours")
 
     def get_default_screen(self) -> DrawnScreen:

@@ -10,6 +10,9 @@ _FIRST = (
 )  # fmt: skip
 
 
+_TERMINALS = ("ascii", "few-colours", "terminal-colours")
+
+
 def folder(here: Path = _HERE) -> Path:
     """The folder of the sheets: beside this module in a wheel, one level up in a checkout."""
     beside = here / "tcss"
@@ -17,8 +20,8 @@ def folder(here: Path = _HERE) -> Path:
 
 
 def sheets() -> list[PurePath]:
-    """Every sheet: those of the first paint, then those of the screens that are opened from there. Later ones win."""
-    return [*first(), *later()]
+    """Every sheet: of the first paint, of the screens that are opened from there, of some terminals. Later ones win."""
+    return [*first(), *later(), *(for_terminal(name) for name in _TERMINALS)]
 
 
 def first() -> list[PurePath]:
@@ -29,6 +32,11 @@ def first() -> list[PurePath]:
     """
     root = folder()
     return [root / "theme.tcss", root / "app.tcss", *(root / f"{name}.tcss" for name in _FIRST)]
+
+
+def for_terminal(name: str) -> PurePath:
+    """What is otherwise in a terminal of few colours, of its own, or without more than ASCII; read where it is so."""
+    return folder() / "terminals" / f"{name.replace('-', '_')}.tcss"
 
 
 def later() -> list[PurePath]:

@@ -71,6 +71,18 @@ async def test_all_are_in_the_palette_and_can_be_worn() -> None:
         assert stage.app.theme in (DARK.name, LIGHT.name)
 
 
+async def test_where_the_terminals_own_colours_are_worn_the_cursor_is_turned_round() -> None:
+    """Its sheet is read when the first such theme is."""
+
+    def turned() -> bool:
+        return bool(stage.app.workspace.hits.get_component_rich_style("result-list--cursor", partial=True).reverse)
+
+    async with Stage() as stage:
+        for theme, wanted in (("ansi-light", True), (DARK.name, False), ("ansi-dark", True)):
+            stage.app.wear(theme)
+            await stage.until(lambda wanted=wanted: turned() is wanted, within_s=20)  # type: ignore[misc]
+
+
 @pytest.mark.parametrize(("term", "theme"), [
     ("xterm-256color", "ansi-light"), ("tmux-256color", "ansi-dark"), ("screen", "claude-mem-mono"),
     ("linux", "ansi-dark"), ("linux", "claude-mem-mono"),
