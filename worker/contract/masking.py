@@ -137,10 +137,21 @@ _SPOKEN_OF = (
 )
 _OPTION = (
     rf"""(?i)(?<![\w-])--?(?:[a-z]{{1,20}}[_-]){{0,3}}(?:{_WORDS})="""
-    r"""(["']?)([^\s"'$=,;<>|&()]{4,128})\1(?=[\s;|&)]|\Z)"""
+    r"""["']?([^\s"'$=,;<>|&()]{4,128})["']?(?=[\s;|&)]|\Z)"""
 )
 _INLINE = rf"(?i)(?<=[\w'\"/] )(?:\w{{1,20}}_)?{_PASSWORDS}=([\w!@#%^*+/-]{{4,128}})(?=\s|\Z|[\"'])"
 """Among other words of a command or of an address, `host=db password=…`: in code there is a comma before it."""
+_EQUAL = ("password=", "passwd=", "passphrase=", "passcode=", "pwd=")
+_COLON = tuple(word[:-1] + colon for word in _EQUAL for colon in (":", " :"))
+_GIVEN: tuple[tuple[str, tuple[str, ...], Callable[[str], bool]], ...] = (
+    (_SPACED, ("setenv", "set -", "env "), is_password),
+    (_BESIDE, _COLON, is_word_of_its_own),
+    (_LINE, _COLON, is_word_of_its_own),
+    (_INLINE, _EQUAL, is_no_name),
+    (_ALONE, (*_EQUAL, "secret=", "export ", "set ", "local ", "declare "), is_word_of_its_own),
+    (_OPTION, (*_EQUAL, "secret=", "token=", "pass=", "key=", "credential=", "credentials="), is_no_name),
+)
+"""How passwords are given that no shape tells: pattern, words of which one is there, what they must be."""
 _QUOTED = re.compile(r"""(?P<quote>\\{0,2}["'`])(?P<value>(?:(?!(?P=quote))[^\n]){1,4096})(?P=quote)""")
 _BARE = re.compile(r"[^\s\"'`,;<>&|]{3,256}")
 _REST = re.compile(r"[^\s\"'`,;<>&|]*")
@@ -207,7 +218,7 @@ def _all(text: str) -> Iterator[Found]:
                 yield Found("token", *match.span(2))
     if "curl" in lowered:
         yield from _groups("token", _COOKIE_OPTION, text, has_login)
-    if "auth" in lowered:
+    if any(f"auth{mark}" in lowered for mark in "\"':=\\"):
         yield from _groups("password", _DOCKER, text, is_login)
     if any(word in lowered for word in SAID.pattern.split("|")):
         yield from _named(text, lowered)
@@ -220,17 +231,11 @@ def _named(text: str, lowered: str) -> Iterator[Found]:
     for match in re.finditer(_FLAG, text):
         if is_value(match[2], quoted=False):
             yield Found("password", *match.span(2))
-    if "ENV" in text or "set" in text:
-        yield from _groups("password", _SPACED, text, is_password)
-    if "pass" in lowered or "pwd" in lowered:
-        yield from _groups("password", _BESIDE, text, is_word_of_its_own)
-        yield from _groups("password", _LINE, text, is_word_of_its_own)
-        yield from _groups("password", _INLINE, text, is_no_name)
-    yield from _groups("password", _ALONE, text, is_word_of_its_own)
-    for match in re.finditer(_OPTION, text):
-        if is_no_name(match[2]):
-            yield Found("password", *match.span(2))
-    yield from _told(text)
+    for pattern, words, fits in _GIVEN:
+        if any(word in lowered for word in words):
+            yield from _groups("password", pattern, text, fits)
+    if " is" in lowered or " was" in lowered or "will be" in lowered:
+        yield from _told(text)
 
 
 def _groups(kind: str, pattern: str, text: str, fits: Callable[[str], bool]) -> Iterator[Found]:

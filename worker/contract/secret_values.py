@@ -33,7 +33,7 @@ _STATES = frozenset(
         "unchanged", "updated", "accepted", "rejected", "failed", "passed", "stored", "plaintext", "protected", "blank",
         "always", "never", "masked", "redacted", "removed", "present", "absent", "denied", "matches", "mandatory",
         "minimum", "weak", "strong", "random", "generated", "rotated", "forgotten", "ignored", "private", "public",
-        "confirmed", "verified", "nothing", "nullable", "unused", "varies", "hash", "digest", "custom", "manual", "secure",
+        "confirmed", "verified", "nothing", "nullable", "unused", "varies", "hash", "digest", "custom", "manual",
     )
 )  # fmt: skip
 """What texts say about a password."""
