@@ -11,7 +11,7 @@ from tests.parts.conftest import fill
 from worker.contract.costs import CostQuery
 from worker.contract.transfer import SHARED, ExportQuery, ImportBatch, ImportStats, RowKind
 from worker.search import costs
-from worker.store import exports, imports, spend
+from worker.store import aliases, exports, imports, spend
 from worker.store.tables import Store, open_store
 
 NOT_MOVED = {"id", "session_db_id", "synced_at", "origin_device_id", "origin_local_id", "sync_rev"}
@@ -196,6 +196,24 @@ async def test_filters_keep_the_sessions_that_the_rows_need(store: Store) -> Non
     assert await seen(project="x") == (["c-4"], [], ["other"])
     assert await seen(project="shop", until_epoch_ms=NOON) == (["c-1", "c-2", "c-3"], ["here", "merged"], [asked])
     assert await seen(project="none") == ([], [], [])
+
+
+async def test_a_project_is_taken_out_under_all_its_names(store: Store) -> None:
+    await fill(
+        store,
+        make_batch(
+            [observation_row("old", memory_session_id="m-2", project="store"), observation_row("new"),
+             observation_row("other", memory_session_id="m-3", project="y")],
+            sessions=[session_row(), session_row("2", project="store"), session_row("3", project="y")],
+            prompts=[prompt_row("asked", content_session_id="c-2")],
+        ),
+    )  # fmt: skip
+    await store.write(lambda connection: aliases.put(connection, "store", "shop"))
+    for project in ("shop", "store"):
+        taken = await everything(store, project=project)
+        assert [row["title"] for row in taken.observations] == ["old", "new"]
+        assert [row["project"] for row in taken.sessions] == ["shop", "store"]
+        assert [row["prompt_text"] for row in taken.prompts] == ["asked"]
 
 
 async def test_forty_thousand_rows_come_out_page_by_page(store: Store, other: sqlite3.Connection) -> None:

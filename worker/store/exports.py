@@ -6,6 +6,8 @@ from collections.abc import Sequence
 import msgspec
 
 from worker.contract.transfer import SHARED, ExportPage, ExportQuery, RowKind
+from worker.store import aliases
+from worker.store.rows import placeholders
 
 _PAGE_BYTES = 2_000_000
 _TABLES = {
@@ -25,7 +27,7 @@ _SOURCES = {
     RowKind.OBSERVATION: f"r.*, s.platform_source FROM observations r {_OF_MEMORY}",
     RowKind.SUMMARY: f"r.*, s.platform_source FROM session_summaries r {_OF_MEMORY}",
 }
-_MERGED = "(r.project = ? OR r.merged_into_project = ?)"
+_MERGED = ("r.project", "r.merged_into_project")
 
 Part = tuple[str, Sequence[object]]
 
@@ -34,7 +36,8 @@ def page(connection: sqlite3.Connection, query: ExportQuery) -> ExportPage:
     """The rows after ``query.after``, as many as fit."""
     newest: int = connection.execute(f"SELECT coalesce(max(id), 0) FROM {_TABLES[query.kind]}").fetchone()[0]
     last = newest if query.upto is None else query.upto
-    filters = _session(query) if query.kind is RowKind.SESSION else _record(query, query.kind)
+    names = () if query.project is None else aliases.together(aliases.every(connection), query.project)
+    filters = _session(query, names) if query.kind is RowKind.SESSION else _record(query, names)
     where = "".join(f" AND {sql}" for sql, _ in filters)
     values = [value for _, given in filters for value in given]
     found = connection.execute(
@@ -46,26 +49,24 @@ def page(connection: sqlite3.Connection, query: ExportQuery) -> ExportPage:
     for row in found:
         if len(rows) == query.limit or size >= _PAGE_BYTES:
             return ExportPage(rows=tuple(rows), next=reached, newest=newest)
-        names = (name for name in row.keys() if name != SHARED or row[name])  # noqa: SIM118
-        encoded = msgspec.json.encode({name: _plain(row[name]) for name in names})
+        columns = (name for name in row.keys() if name != SHARED or row[name])  # noqa: SIM118
+        encoded = msgspec.json.encode({name: _plain(row[name]) for name in columns})
         rows.append(msgspec.Raw(encoded))
         size, reached = size + len(encoded), row["id"]
     return ExportPage(rows=tuple(rows), next=None, newest=newest)
 
 
-def _record(query: ExportQuery, kind: RowKind) -> list[Part]:
-    """The filters of a query on the rows ``r`` of records."""
+def _record(query: ExportQuery, names: Sequence[str]) -> list[Part]:
+    """The filters of a query on the rows ``r`` of records. names: of its project, none for every project."""
     parts: list[Part] = []
-    if query.project is not None and kind is RowKind.PROMPT:
-        parts.append(("s.project = ?", [query.project]))
-    elif query.project is not None:
-        parts.append((_MERGED, [query.project, query.project]))
+    if names:
+        parts.append(_of(names, "s.project") if query.kind is RowKind.PROMPT else _of(names, *_MERGED))
     return parts + _between(query, "r.created_at_epoch")
 
 
-def _session(query: ExportQuery) -> list[Part]:
+def _session(query: ExportQuery, names: Sequence[str]) -> list[Part]:
     """The filters of a query on sessions: their own project and start, or a record of theirs that passes."""
-    own: list[Part] = [("r.project = ?", [query.project])] if query.project is not None else []
+    own: list[Part] = [_of(names, "r.project")] if names else []
     own += _between(query, "r.started_at_epoch")
     if not own:
         return []
@@ -74,14 +75,20 @@ def _session(query: ExportQuery) -> list[Part]:
         times = _between(query, "c.created_at_epoch")
         if merged:
             belongs = "c.memory_session_id = r.memory_session_id"
-            scope = [(_MERGED.replace("r.", "c."), [query.project] * 2)] if query.project is not None else []
+            scope = [_of(names, "c.project", "c.merged_into_project")] if names else []
         else:
             belongs = "(c.session_db_id = r.id OR c.content_session_id = r.content_session_id)"
-            scope = [("r.project = ?", [query.project])] if query.project is not None else []
+            scope = [_of(names, "r.project")] if names else []
         sql, values = _all([(belongs, ()), *scope, *times])
         choices.append((f"EXISTS (SELECT 1 FROM {table} c WHERE {sql})", values))
     joined = " OR ".join(f"({sql})" for sql, _ in choices)
     return [(f"({joined})", [value for _, given in choices for value in given])]
+
+
+def _of(names: Sequence[str], *columns: str) -> Part:
+    """One of the columns has one of the names."""
+    sql = " OR ".join(f"{column} IN ({placeholders(names)})" for column in columns)
+    return f"({sql})", [name for _ in columns for name in names]
 
 
 def _all(parts: Sequence[Part]) -> Part:
