@@ -177,8 +177,10 @@ async def _serve(
         error = None if opening.cancelled() else opening.exception()
         if error is None:
             return
-        if isinstance(error, MemError | OSError):
-            services.failure = str(error)
+        if isinstance(error, MemError):
+            services.failure = error.message
+        elif isinstance(error, OSError):
+            services.failure = f"{error.filename or settings.data_dir} cannot be used: {error.strerror or error}"
         else:
             services.failure = f"a fault of the worker ({type(error).__name__}); its log tells where"
             _log.error("the worker ends", exc_info=error)

@@ -153,7 +153,9 @@ def test_twenty_at_once_start_one(where: Settings, left: dict[str, int] | None) 
     assert len(told) == 1
 
 
-@pytest.mark.parametrize(("content", "age_s"), [({"pid": "dead"}, 0), ("", 91), ({"pid": 1}, 91), ("{", 91)])
+@pytest.mark.parametrize(
+    ("content", "age_s"), [({"pid": "dead"}, 0), ("", 91), ({"pid": 1}, 91), ("{", 91), ("", -86_400)]
+)
 def test_a_lock_that_was_left_behind(where: Settings, content: object, age_s: float) -> None:
     """R107."""
     lock(where, {"pid": dead_pid()} if content == {"pid": "dead"} else content, age_s=age_s)

@@ -5,6 +5,7 @@ import resource
 import sqlite3
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
@@ -15,8 +16,9 @@ from tests.parts import old_generations
 from tests.parts.conftest import catching_up, eventually, fill, foreign
 from tests.parts.test_migrate import assert_kept, rows_of
 from tests.parts.test_schema import assert_sound
-from tests.processes import PATIENCE_S, free_port, start_worker, wait_for
+from tests.processes import PATIENCE_S, free_port, running_worker, start_worker, wait_for
 from worker.contract import calls
+from worker.contract.curation import Save
 from worker.contract.errors import Unavailable, Unreachable
 from worker.contract.quick import QuickClient
 from worker.contract.search import Degraded, Order, SearchQuery
@@ -235,6 +237,44 @@ def test_worker_waits_for_a_database_that_is_held_and_says_so(tmp_path: Path) ->
             assert worker.quick.send(calls.search(SearchQuery(text="kiwi0000"))).total == 1
         finally:
             assert worker.stop() == 0, worker.stderr
+
+
+def test_health_tells_of_a_lock_that_is_held_for_long_and_nothing_is_lost(tmp_path: Path) -> None:
+    """R078: what is to be kept waits, searches are answered, and afterwards all is well again by itself."""
+    with running_worker(tmp_path / "memory") as worker, closing(foreign(worker.data_dir / "claude-mem.db")) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with ThreadPoolExecutor(5) as pool:
+            saves = [pool.submit(worker.quick.send, calls.save(Save(text=f"waits {at}"))) for at in range(5)]
+            wait_for(lambda: worker.quick.send(calls.health()).status == "degraded")
+            health = worker.quick.send(calls.health())
+            assert "another program holds the database" in health.dependencies["statuses"][0]["message"]
+            assert worker.quick.send(calls.search(SearchQuery(text="waits"))).total == 0
+            other.execute("ROLLBACK")
+            assert all(save.result().success for save in saves)
+        wait_for(lambda: worker.quick.send(calls.health()).status == "ok")
+        assert worker.quick.send(calls.search(SearchQuery(text="waits"))).total == 5
+
+
+def test_health_tells_of_a_file_that_takes_no_more_until_it_does_again(tmp_path: Path) -> None:
+    with running_worker(tmp_path / "memory") as worker:
+        pid, most = worker.process.pid, 4096  # no page more, wherever it would lie
+        before = resource.prlimit(pid, resource.RLIMIT_FSIZE, (most, resource.RLIM_INFINITY))
+        rows = [observation_row(f"row {at}", narrative="x" * 100_000) for at in range(40)]
+        with pytest.raises(Unavailable, match="the disk of"):
+            worker.quick.send(calls.import_batch(make_batch(rows)))
+        assert worker.quick.send(calls.health()).status == "degraded"
+        assert worker.quick.send(calls.search(SearchQuery(text="row"))).total == 0
+        resource.prlimit(pid, resource.RLIMIT_FSIZE, before)
+        wait_for(lambda: worker.quick.send(calls.health()).status == "ok")
+        worker.quick.send(calls.import_batch(make_batch(rows)))
+        assert worker.quick.send(calls.search(SearchQuery(text="row"))).total == 40
+
+
+def test_a_trigger_of_somebody_else_that_refuses_a_change_is_told(tmp_path: Path) -> None:
+    with running_worker(tmp_path / "memory") as worker, closing(foreign(worker.data_dir / "claude-mem.db")) as other:
+        other.execute("CREATE TRIGGER stop BEFORE INSERT ON observations BEGIN SELECT RAISE(ABORT, 'not today'); END")
+        with pytest.raises(Unavailable, match="a trigger in the database .* refused the change: not today"):
+            worker.quick.send(calls.save(Save(text="refused")))
 
 
 def test_worker_that_waits_for_a_database_ends_when_told(tmp_path: Path) -> None:

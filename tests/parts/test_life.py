@@ -209,6 +209,15 @@ def test_damaged_file_is_the_reason_for_the_end(tmp_path: Path) -> None:
     assert len(worker.stderr.splitlines()) == 1 and "damaged or no database" in worker.stderr
 
 
+@pytest.mark.parametrize(("name", "said"), [("logs", "logs cannot be used"), ("settings.json", "is a pipe, no file")])
+def test_what_is_in_the_way_is_named(tmp_path: Path, name: str, said: str) -> None:
+    (tmp_path / "data").mkdir()
+    os.mkfifo(tmp_path / "data" / name)
+    worker = start_worker(tmp_path / "data")
+    assert worker.wait() == (1 if name == "logs" else 2)
+    assert len(worker.stderr.splitlines()) == 1 and said in worker.stderr
+
+
 @pytest.mark.parametrize("what", ["a file", "no permission"])
 def test_folder_that_cannot_be_used_is_the_reason_for_the_end(tmp_path: Path, what: str) -> None:
     """R109."""

@@ -79,6 +79,11 @@ class Services:
         return self._intake
 
     @property
+    def trouble(self) -> str:
+        """Why there is no store yet, or why nothing can be written to it at present; empty if all is well."""
+        return self.failure or (self.opened[0].trouble if self.opened else "")
+
+    @property
     def store(self) -> Store:
         """The store. Errors: ``Unavailable`` until it is open."""
         return self._opened()[0]

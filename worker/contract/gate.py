@@ -66,7 +66,8 @@ def _left_behind(lock: Path) -> tuple[bool, int]:
         return False, 0
     except msgspec.MsgspecError:
         owner = 0  # being written at this moment, or not by us: only its age counts
-    young = time.time() - seen.st_mtime <= _LOCK_STALE_S
+    # One of the future is from before somebody set the clock back.
+    young = abs(time.time() - seen.st_mtime) <= _LOCK_STALE_S
     return not (young and (owner <= 0 or alive(owner))), seen.st_mtime_ns
 
 

@@ -4,6 +4,7 @@ Precedence for each key: environment, then ``settings.json`` in the data directo
 """
 
 import os
+import stat
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -300,6 +301,8 @@ def _read(data_dir: Path) -> dict[str, Any]:
 def read_file(file: Path) -> dict[str, Any]:
     """What a settings file holds, as it stands; {} if there is none. Errors: ``Invalid``; the file is left alone."""
     try:
+        if stat.S_ISFIFO(file.stat().st_mode):  # nobody may ever write to it
+            raise Invalid(f"{file} is a pipe, no file", field=FILE_NAME)
         raw = file.read_bytes().removeprefix(b"\xef\xbb\xbf")
     except (FileNotFoundError, NotADirectoryError):
         return {}

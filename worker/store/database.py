@@ -39,6 +39,8 @@ _READ_S = 20.0
 _LARGE_LOG_BYTES = 16 * 2**20
 _TRIM_BUSY_MS = 500
 _STEP_S = 0.25
+_SHORT_WAIT_S = 1.0
+_HELD = "another program holds the database; what is to be kept waits for it"
 CLOSING_BUSY_MS = 2_000
 """Whoever ends a worker waits for it, and another program may hold the file for minutes."""
 _NO_UTF8 = "Could not decode to UTF-8"
@@ -95,6 +97,8 @@ class Database:
         self._patience_s = _OPENING_BUSY_MS / 1000
         self._hurry_until = float("inf")
         self._file = _identity(path)
+        self.trouble = ""
+        """Why nothing can be written at present, as the last try or the one that waits has it; empty if all is well."""
 
     @property
     def is_replaced(self) -> bool:
@@ -125,10 +129,16 @@ class Database:
         """The same as ``write`` for code that already runs on a thread and while nobody else writes."""
         if self.is_replaced:
             raise Unavailable(f"{self.path} was moved or replaced while it was open; nothing was written to it")
-        with told(self.path):
-            self._take_lock(self._patience_s if busy_ms is None else busy_ms / 1000)
-            with _transaction(self._writer):
-                return work(self._writer)
+        try:
+            with told(self.path):
+                self._take_lock(self._patience_s if busy_ms is None else busy_ms / 1000)
+                with _transaction(self._writer):
+                    result = work(self._writer)
+        except (Busy, Unavailable) as error:
+            self.trouble = error.message
+            raise
+        self.trouble = ""
+        return result
 
     def read_now(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """The same as ``read`` for code that already runs on a thread; each thread has a connection of its own.
@@ -188,7 +198,8 @@ class Database:
 
     def _take_lock(self, patience_s: float) -> None:
         """Begin a write. In steps, so that whoever is to end meanwhile is heard. Errors: SQLite's, when it is busy."""
-        until = time.monotonic() + patience_s
+        began = time.monotonic()
+        until = began + patience_s
         while True:
             left_s = min(until, self._hurry_until) - time.monotonic()
             self._wait_at_most(min(max(left_s, 0.0), _STEP_S))
@@ -197,6 +208,8 @@ class Database:
             except sqlite3.OperationalError as error:
                 if left_s <= _STEP_S or not _name(error).startswith("SQLITE_BUSY"):
                     raise
+                if time.monotonic() - began > _SHORT_WAIT_S:
+                    self.trouble = _HELD
             else:
                 return
 
@@ -297,7 +310,9 @@ def told(path: Path) -> Iterator[None]:
         yield
     except MemError:
         raise
-    except sqlite3.IntegrityError:
+    except sqlite3.IntegrityError as error:
+        if _name(error).startswith("SQLITE_CONSTRAINT_TRIGGER"):  # somebody's own, none of ours refuses anything
+            raise Unavailable(f"a trigger in the database {path} refused the change: {error}") from error
         raise
     except sqlite3.DatabaseError as error:
         name = _name(error)
@@ -308,7 +323,7 @@ def told(path: Path) -> Iterator[None]:
         said = next((sentence for start, sentence in _SENTENCES.items() if name.startswith(start)), _CANNOT)
         raise Unavailable(said.format(path=path, folder=path.parent, error=error)) from error
     except OSError as error:
-        raise Unavailable(f"{path.parent} cannot be used: {error.strerror or error}") from error
+        raise Unavailable(f"{error.filename or path.parent} cannot be used: {error.strerror or error}") from error
 
 
 _CANNOT = "the database {path} cannot be used: {error}"

@@ -108,12 +108,19 @@ class Store:
                     self.feed.tell(await self._database.write(search_index.drain))
                 await self._database.trim_soon()
                 trouble = ""
+                if self._database.trouble:
+                    await self._database.write(_touch)  # it may be over, and nobody has tried since
             except MemError as error:
                 # Another program may hold the file for long; what it writes is still to be indexed afterwards.
                 if error.message != trouble:
                     _log.warning("the index falls behind: %s", error.message)
                 trouble = error.message
             await asyncio.sleep(_WATCH_S)
+
+    @property
+    def trouble(self) -> str:
+        """Why nothing can be written at present; empty if all is well."""
+        return self._database.trouble
 
     async def _index_backlog(self) -> None:
         while self._backlog:
@@ -212,6 +219,11 @@ def _repair(connection: sqlite3.Connection, found: _State, *, fulltext: bool) ->
         # All is queued by triggers that stand from now on, so there is nothing to hold against anything.
         proof.note(connection, proof.schema_count(connection))
     return _State(installed=True, waiting=search_index.queued(connection), proved=proof.is_proved(connection))
+
+
+def _touch(connection: sqlite3.Connection) -> None:
+    """A write that changes nothing."""
+    connection.execute("UPDATE py_meta SET value = value WHERE key = 'search_index'")
 
 
 def _guard(connection: sqlite3.Connection, *, fulltext: bool) -> int:

@@ -23,7 +23,7 @@ def routes(services: Services) -> list[Endpoint]:
         open_now = services.opened is not None
         return respond(
             Health(
-                status="degraded" if services.failure else "read-only" if services.read_only else "ok",
+                status="degraded" if services.trouble else "read-only" if services.read_only else "ok",
                 program=PROGRAM,
                 uptime=round(services.clock() - services.started, 1),
                 pid=os.getpid(),
@@ -33,7 +33,7 @@ def routes(services: Services) -> list[Endpoint]:
                 platform=sys.platform,
                 dataDir=str(services.data_dir),
                 ai=_observer(services),
-                dependencies={"degraded": False, "statuses": []},
+                dependencies=_dependencies(services),
             )
         )
 
@@ -98,6 +98,14 @@ def routes(services: Services) -> list[Endpoint]:
             answers=(ProcessingStatus,),
         ),
     ]  # fmt: skip
+
+
+def _dependencies(services: Services) -> dict[str, object]:
+    """What is the matter with the database, in the original's words."""
+    if not services.trouble:
+        return {"degraded": False, "statuses": []}
+    told = {"dependency": "database", "kind": "unavailable", "message": services.trouble}
+    return {"degraded": True, "statuses": [told | {"remediation": "", "recordedAtMs": services.now_ms()}]}
 
 
 def _observer(services: Services) -> dict[str, object]:
