@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from tests.parts.test_cli import run
+from tests.parts.test_cli import SCRIPT, run
 from tests.parts.test_edge import Answer, ask
 from tests.processes import PATIENCE_S, WorkerProcess, free_port, start_worker
+from worker.cli.harness.recorded import is_recorded
 from worker.contract import calls, launch
 from worker.contract.client import WorkerClient
 from worker.contract.curation import Save
@@ -133,6 +134,32 @@ def test_command_line_uses_it_and_never_prints_it(worker: WorkerProcess) -> None
     assert without.returncode == 3 and "CLAUDE_MEM_API_TOKEN" in without.stderr
     for done in (status, doctor, logs, without):
         assert TOKEN not in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_a_hook_uses_it_with_a_worker_that_it_knows_or_gets_to_know(worker: WorkerProcess, known: bool) -> None:
+    pid_file = worker.data_dir / "worker.pid"
+    recorded = pid_file.read_bytes()
+    env = {
+        "PATH": "/usr/bin:/bin",
+        "HOME": str(worker.data_dir.parent),
+        "CLAUDE_MEM_DATA_DIR": str(worker.data_dir),
+        "CLAUDE_MEM_WORKER_PORT": str(worker.port),
+        "CLAUDE_MEM_API_TOKEN": TOKEN,
+        "CLAUDE_MEM_HOOK_TIMEOUT_MS": "30000",
+    }
+    assert is_recorded(str(worker.data_dir), worker.port) and not is_recorded(str(worker.data_dir), worker.port + 1)
+    if not known:
+        pid_file.unlink()
+    try:
+        told = json.dumps({"session_id": f"s-{known}", "cwd": "/home/ann/shop", "prompt": f"asked {known}"})
+        command = [SCRIPT, "hook", "claude-code", "session-init"]
+        done = subprocess.run(command, env=env, input=told, capture_output=True, text=True, timeout=2 * PATIENCE_S)
+    finally:
+        pid_file.write_bytes(recorded)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "{}\n", "")
+    found = quick(worker, TOKEN).send(calls.search(SearchQuery(text=f'"asked {known}"')))
+    assert found.total == 1 and not list((worker.data_dir / "spool").glob("*.json"))
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::"])
