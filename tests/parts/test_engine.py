@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
+import msgspec
 import pytest
 
 from tests.factories import DAY, HOUR, NOON, Row, make_batch, observation_row, prompt_row, session_row, summary_row
 from tests.parts.conftest import fill
 from worker.contract.errors import Invalid, NotFound
 from worker.contract.records import Record, RecordKind, key_of
-from worker.contract.search import Mode, Order, SearchPage, SearchQuery, Strip, TimelineQuery
+from worker.contract.search import Mode, Order, SearchPage, SearchQuery, Snippet, Strip, TimelineQuery
 from worker.contract.when import parse_range
 from worker.search.engine import Engine
 from worker.store.tables import Store, open_store
@@ -26,11 +27,13 @@ def keys(page: SearchPage) -> list[str]:
 
 
 async def found(engine: Engine, text: str = "", **over: Any) -> list[str]:
-    """Keys of a search, which must agree with its total and with the rows."""
+    """Keys of a search, which must agree with its total, with the rows and with the page that is not marked."""
     query = SearchQuery(text=text, **{"limit": 1000} | over)
     page = await engine.search(query)
     rows = await engine.search_rows(query)
     assert page.hits == rows.hits and page.total == rows.totalResults
+    unmarked = [msgspec.structs.replace(hit, snippet=Snippet(""), title_matches=()) for hit in page.hits]
+    assert list((await engine.search(query, marked=False)).hits) == unmarked
     assert len(page.hits) == max(0, min(page.total - query.offset, query.limit))
     listed: list[Record] = [*rows.observations, *rows.sessions, *rows.prompts]
     assert sorted(map(key_of, listed)) == sorted(hit.key for hit in page.hits)

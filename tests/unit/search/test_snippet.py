@@ -1,4 +1,5 @@
 import pytest
+import snowballstemmer
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -6,6 +7,7 @@ from tests.factories import make_observation, make_prompt, make_summary
 from worker.contract.records import Record
 from worker.search.snippet import Highlighter
 from worker.search.terms import terms
+from worker.store import analysis
 from worker.store.rows import body
 
 TEXT = st.text(st.characters()) | st.text(st.sampled_from("log cache-Loging中文é😀_.\n\udcaa"), max_size=600)
@@ -33,6 +35,16 @@ def shown(text: str, words: str, prefix: str | None = None) -> list[str]:
         ("nothing here", "token", []),
         ("", "token", []),
         ("anything", "", []),
+        (
+            "a cached cache, mycache, my_cache, MyCache, mYCache",
+            "cache",
+            ["cached", "cache", "my_cache", "MyCache", "mYCache"],
+        ),
+        ("the recache, then", "cache", []),
+        ("İstanbul has a cache", "cache", ["cache"]),
+        ("İİİİ İİİİ a token — and more", "token", ["token"]),
+        ("see docs/cache.md#top and (cache)", "cache", ["docs/cache.md#", "cache"]),
+        ("runs c++ on C#… there", "c++", ["c++"]),
     ],
 )
 def test_found_words_by_stem(text: str, words: str, found: list[str]) -> None:
@@ -49,6 +61,21 @@ def test_spans_lie_in_the_text_in_order_and_apart(text: str, words: str) -> None
     for start, end in highlighter(words).spans(text):
         assert last < start < end <= len(text)
         last = end
+
+
+@given(TEXT, st.text(st.sampled_from("log cache中文é😀"), max_size=20), st.none() | st.just("lo"))
+def test_spans_are_where_a_word_of_a_piece_has_the_stem(text: str, words: str, prefix: str | None) -> None:
+    """Or nowhere, where no word of ASCII text begins like one of them."""
+    stem = snowballstemmer.stemmer("porter").stemWord
+    stems = {stem(word) if word.isascii() else word for word in terms(words)}
+
+    def has(word: str) -> bool:
+        stemmed = stem(word) if word.isascii() else word
+        return stemmed in stems or (prefix is not None and word.startswith(prefix))
+
+    expected = {at for start, end, piece in analysis.pieces(text) if any(map(has, piece)) for at in range(start, end)}
+    marked = {at for start, end in highlighter(words, prefix).spans(text) for at in range(start, end)}
+    assert marked == (expected if stems or prefix else set()) or (not marked and text.isascii())
 
 
 @given(TEXT, TEXT, st.text(st.sampled_from("log cache中文é😀"), max_size=20), st.none() | st.just("lo"))
