@@ -1,5 +1,7 @@
 """Sessions side by side: what each has in each bucket, and where the next one begins."""
 
+import json
+import sqlite3
 from typing import Any
 
 import pytest
@@ -61,7 +63,9 @@ async def test_the_past_has_no_future(filled: Edge) -> None:
 
 async def test_scope_width_and_a_moment_beyond_all_records(filled: Edge) -> None:
     assert [lane["session"] for lane in (await ask(filled, project="mall"))["lanes"]] == ["m-2"]
-    assert (await ask(filled, project="none")) == {"buckets": [], "bucket_ms": QUARTER, "lanes": [], "total": 0}
+    assert (await ask(filled, project="none")) == {
+        "buckets": [], "bucket_ms": QUARTER, "lanes": [], "total": 0, "errors": [],
+    }  # fmt: skip
     far = await ask(filled, around=NOON + 400 * DAY, bucketMs=3_600_000, buckets=10)
     assert [lane["session"] for lane in far["lanes"]] == ["m-1", "m-2"]
     assert len(far["buckets"]) <= 10
@@ -88,3 +92,34 @@ async def test_an_answer_of_a_model_counts_once_in_a_lane(edge: Edge) -> None:
     rows.append(observation_row("yeti", discovery_tokens=900, created_at_epoch=NOON + MINUTE))
     await edge.fill(make_batch(rows, sessions=[session_row()]))
     assert [lane["work_tokens"] for lane in (await ask(edge))["lanes"]] == [1_800]
+
+
+USES: tuple[tuple[str, object, object, int], ...] = (
+    ("Bash", {"command": "make"}, {"stdout": "", "stderr": "make: *** [all] Error 2", "exit_code": 2}, NOON),
+    ("Bash", {"command": "make"}, {"stdout": "done", "stderr": ""}, NOON + MINUTE),
+    ("Bash", {"command": "cat log"}, {"stdout": "an error of others, and a failure", "stderr": ""}, NOON + 2 * MINUTE),
+    ("Bash", {"command": "pytest"}, {"stdout": "===== 1 failed, 3 passed in 0.1s =====", "stderr": ""}, NOON + QUARTER),
+    ("Read", {"file_path": "a.py"}, {"is_error": True, "content": "no such file"}, NOON + QUARTER + MINUTE),
+    ("mcp__shop__order", {}, {"status": 200, "said": "Error handling is fine"}, NOON + QUARTER + 2 * MINUTE),
+    ("Bash", {"command": "make"}, "Exit code 1\nmake: *** failed", NOON + HOUR),
+)
+
+
+async def test_uses_of_tools_that_failed_are_told_by_bucket(filled: Edge) -> None:
+    def keep(connection: sqlite3.Connection) -> None:
+        for number, (tool, given, answer, at) in enumerate(USES):
+            row = connection.execute("SELECT id FROM sdk_sessions WHERE memory_session_id = 'm-1'").fetchone()
+            connection.execute(
+                """INSERT INTO tool_uses (tool_use_id, content_session_id, session_db_id, project, created_at,
+                    tool_name, tool_input, tool_response, created_at_epoch)
+                    VALUES (?, 'c-1', ?, 'shop', '', ?, ?, ?, ?)""",
+                (f"t{number}", row[0], tool, json.dumps(given), json.dumps(answer), at),
+            )
+
+    await filled.store.write(keep)
+    found = await ask(filled)
+    starts = [bucket["start_epoch_ms"] for bucket in found["buckets"]]
+    told = [(starts[errors["bucket"]], errors["count"]) for errors in found["errors"]]
+    assert told == [(NOON, 1), (NOON + QUARTER, 2), (NOON + HOUR, 1)]
+    assert [errors["count"] for errors in (await ask(filled, dateEnd=NOON + QUARTER))["errors"]] == [1, 1]
+    assert (await ask(filled, project="mall"))["errors"] == []

@@ -37,7 +37,7 @@ def lines(
     marks_ms: Sequence[int] = (),
     brush_ms: tuple[int, int] | None = None,
 ) -> list[list[Piece]]:
-    """Axis, lanes, alerts and marks where there are any, playhead."""
+    """Axis, lanes, errors, alerts and marks where there are any, playhead."""
     before, after = margins(room) or (0, 0)
     cells = room - before - after
     here_ms = here.created_at_epoch if here is not None else None
@@ -52,6 +52,7 @@ def lines(
         tail = right(compact(lane.work_tokens), 6) + right(str(lane.records), 5) + " " if after else ""
         page.append([("here" if ours else "name", left(f"{sign}{name}", before, lk.glyphs.ellipsis)),
                      *_padded(_lane(lane, found, shape, lk), cells), ("figures", tail)])  # fmt: skip
+    page += _row("errors", "!", "error", _errors(found), shape, before, cells)
     page += _row("alerts", "!", "security", _alerts(found), shape, before, cells)
     page += _row("marks", lk.glyphs.mark, "mark", marks_ms, shape, before, cells)
     last_ms = shape.slots[-1].start_ms
@@ -123,6 +124,13 @@ def _work(types: dict[str, int], lk: Look) -> tuple[str, str]:
     name = max(sorted(types), key=lambda name: types[name])
     how = 2 if name == "discovery" else 1 if name in _DECIDED else 0
     return mark(name, lk.glyphs).role, lk.glyphs.lane[how]
+
+
+def _errors(found: Lanes) -> list[int]:
+    """Where uses of tools failed."""
+    return [
+        found.buckets[errors.bucket].start_epoch_ms for errors in found.errors if errors.bucket < len(found.buckets)
+    ]
 
 
 def _alerts(found: Lanes) -> list[int]:

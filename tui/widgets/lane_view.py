@@ -17,7 +17,7 @@ class LaneView(StateLine):
     PREFIX = "lane-view"
     KINDS = "bar"
     COMPONENT_CLASSES: ClassVar[set[str]] = components(
-        "lane-view", "name", "axis", "thread", "figures", "here", "mark", "brush", *ROLES, kinds="bar"
+        "lane-view", "name", "axis", "thread", "figures", "here", "mark", "error", "brush", *ROLES, kinds="bar"
     )
 
     def __init__(self, looks: Look, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name

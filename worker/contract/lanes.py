@@ -31,6 +31,13 @@ class LaneCell(msgspec.Struct, frozen=True):
     types: dict[str, int]
 
 
+class LaneErrors(msgspec.Struct, frozen=True):
+    """How many uses of a tool failed in a bucket, in the sessions told of. bucket: its number in ``Lanes.buckets``."""
+
+    bucket: int
+    count: int
+
+
 class Lane(msgspec.Struct, frozen=True, kw_only=True):
     """A session in view. session: its memory id, empty for records without one. Figures: of what is in view alone."""
 
@@ -47,13 +54,15 @@ class Lanes(msgspec.Struct, frozen=True, kw_only=True):
     """``/api/lanes``. buckets: oldest first, each beginning where the one before it ends, empty ones too.
 
     lanes: in order of their first record in view; of more sessions than were asked for those with the most records, and
-    that of the moment. total: how many sessions there are in view.
+    that of the moment. total: how many sessions there are in view. errors: in order of time; of buckets without any
+    there is nothing.
     """
 
     buckets: tuple[Bucket, ...]
     bucket_ms: int
     lanes: tuple[Lane, ...] = ()
     total: int = 0
+    errors: tuple[LaneErrors, ...] = ()
 
 
 class SessionBegin(msgspec.Struct, frozen=True, kw_only=True):

@@ -106,6 +106,12 @@ def act(event: Event) -> Act:
     return Act(event, Deed.OTHER, one_line(event.tool, 80), outcome=outcome)
 
 
+def failed(event: Event) -> bool:
+    """Whether the use of a tool failed."""
+    own = event.tool.lower().rsplit("__", 1)[-1]
+    return _run(event).outcome.failed if own in _SHELLS else outcomes.marked_failed(event.answer)
+
+
 def proven(event: Event) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The files that an event's own input proves to be read, and to be modified."""
     done = act(event)

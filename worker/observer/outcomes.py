@@ -88,6 +88,12 @@ _MESSAGE = re.compile(
     r"""(?:"([^"\n]{1,300})|'([^'\n]{1,300}))"""
 )
 _HEREDOC = re.compile(r"<<-?\s*['\"]?(\w+)['\"]?[^\n]*\n\s*([^\n]{1,300})")
+_SIGNS = (
+    "error", "exception", "fail", "fatal", "panic", "exit", "return", "not ok", "not found", "no such", "denied",
+    "refused", "fault", '"success":false', '"success": false', '"interrupted":true', '"interrupted": true', '"code"',
+    '"status"', "✗", "✕", "×", "\\u27", "\\u00d7",
+)  # fmt: skip
+"""What stands in the JSON text of an answer that says that something failed; in many others, too."""
 _CODES = ("exit_code", "exitCode", "exitcode", "returncode", "return_code", "code", "status")
 _COUNT_OF = {
     "passed": 0,
@@ -151,6 +157,12 @@ def named_commit(command: str) -> Commit | None:
     if "git" in head and "commit" in head and (quoted := _HEREDOC.search(head)):
         return Commit("", one_line(quoted.group(2), _ERROR_CHARS))
     return None
+
+
+def may_have_failed(text: str) -> bool:
+    """Whether an answer, as JSON text, is worth reading for a failure."""
+    low = text.lower()
+    return any(sign in low for sign in _SIGNS)
 
 
 def marked_failed(answer: object) -> bool:

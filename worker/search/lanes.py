@@ -8,11 +8,13 @@ from dataclasses import dataclass, field
 
 from msgspec.structs import replace
 
-from worker.contract.lanes import Lane, LaneCell, LaneQuery, Lanes, SessionBegin
+from worker.contract.lanes import Lane, LaneCell, LaneErrors, LaneQuery, Lanes, SessionBegin
 from worker.contract.search import SearchQuery
+from worker.observer import acts, events, outcomes
+from worker.observer.events import Event
 from worker.search import buckets
 from worker.store import aliases, costs, filters, lanes
-from worker.store.lanes import Piece
+from worker.store.lanes import Piece, Use
 from worker.store.tables import Connection
 
 
@@ -30,12 +32,15 @@ def around(connection: Connection, query: LaneQuery, zone: dt.tzinfo | None = No
     counts = ((piece.epoch_ms, piece.type, piece.records) for piece in found)
     every = _lanes(found, bounds)
     chosen = _chosen(every, query.lanes, middle)
-    again = lanes.counted_again(connection, where, buckets.runs(bounds), [lane.session for lane in chosen])
+    runs, names = buckets.runs(bounds), [lane.session for lane in chosen if lane.session]
+    again = lanes.counted_again(connection, where, runs, names)
+    uses = lanes.uses(connection, names, runs, query.until_epoch_ms)
     return Lanes(
         buckets=buckets.stack(counts, bounds, named, empty=True),
         bucket_ms=query.bucket_ms,
         lanes=tuple(replace(lane, work_tokens=lane.work_tokens - again.get(lane.session, 0)) for lane in chosen),
         total=len(every),
+        errors=_errors(uses, bounds),
     )
 
 
@@ -85,6 +90,18 @@ def _lanes(found: Sequence[Piece], bounds: Sequence[int]) -> list[Lane]:
         )
         for session, held in sessions.items()
     ]
+
+
+def _errors(uses: Sequence[Use], bounds: Sequence[int]) -> tuple[LaneErrors, ...]:
+    """The uses of tools that failed, by bucket."""
+    found = Counter(bisect_right(bounds, use.epoch_ms) - 1 for use in uses if _failed(use))
+    return tuple(LaneErrors(bucket, count) for bucket, count in sorted(found.items()))
+
+
+def _failed(use: Use) -> bool:
+    if use.answer is None or not outcomes.may_have_failed(use.answer):
+        return False  # most of them: to open and read them all takes a second
+    return acts.failed(Event(tool=use.tool, given=events.opened(use.given), answer=events.opened(use.answer)))
 
 
 def _chosen(every: Sequence[Lane], most: int, moment: int) -> tuple[Lane, ...]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from worker.store import axis, shares
 from worker.store.axis import Run
 from worker.store.filters import Condition
+from worker.store.rows import placeholders
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +23,20 @@ class Piece:
     work_tokens: int
 
 
+@dataclass(frozen=True, slots=True)
+class Use:
+    """A tool was used. given, answer: JSON text, cut where it was long."""
+
+    epoch_ms: int
+    tool: str
+    given: str | None
+    answer: str | None
+
+
+MOST_USES = 3_000
+"""What is looked at of those in a screenful of time."""
+
+
 def pieces(connection: sqlite3.Connection, where: Condition, runs: Sequence[Run]) -> list[Piece]:
     """What passes the filters in the buckets, oldest first."""
     found = connection.execute(
@@ -32,6 +47,21 @@ def pieces(connection: sqlite3.Connection, where: Condition, runs: Sequence[Run]
         where.values,
     )
     return [Piece(*row) for row in found]
+
+
+def uses(
+    connection: sqlite3.Connection, sessions: Sequence[str], runs: Sequence[Run], until_epoch_ms: int | None
+) -> list[Use]:
+    """How some sessions used tools in the buckets, up to a moment; of very many the last."""
+    until = runs[-1].end_epoch_ms - 1
+    found = connection.execute(
+        f"""SELECT t.created_at_epoch, t.tool_name, t.tool_input, t.tool_response
+            FROM sdk_sessions s JOIN tool_uses t ON t.session_db_id = s.id
+            WHERE s.memory_session_id IN ({placeholders(sessions)}) AND t.created_at_epoch BETWEEN ? AND ?
+            ORDER BY t.created_at_epoch DESC LIMIT {MOST_USES}""",
+        (*sessions, runs[0].start_epoch_ms, until if until_epoch_ms is None else min(until, until_epoch_ms)),
+    )
+    return [Use(*row) for row in found]
 
 
 def counted_again(

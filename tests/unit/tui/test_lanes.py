@@ -14,7 +14,7 @@ from tui.cells.glyphs import ASCII, UNICODE
 from tui.cells.look import Look
 from tui.cells.strip import Fit, shape
 from tui.state.scrub import LEVELS_MS, FineTurned, GapsTurned, Laned, Scrub, Zoomed, after, level, zoomed
-from worker.contract.lanes import Lane, LaneCell, Lanes
+from worker.contract.lanes import Lane, LaneCell, LaneErrors, Lanes
 from worker.contract.search import Bucket
 
 STEP = 900_000
@@ -57,6 +57,17 @@ def test_each_kind_of_work_has_its_character() -> None:
     assert lines[1][10:].startswith("P·░░▓▓██··S")
     assert lines[1].rstrip().endswith("10    5")
     assert lines[-1].startswith("UTC")
+
+
+def test_uses_of_tools_that_failed_have_a_line_where_there_are_any() -> None:
+    calm = _found(_lane("a", (0, "bugfix"), (3, "bugfix")))
+    assert not any("errors" in line for line in _drawn(calm, 80))
+    (line,) = [
+        line for line in _drawn(replace(calm, errors=(LaneErrors(0, 2), LaneErrors(3, 1))), 80) if "errors" in line
+    ]
+    work = _drawn(calm, 80)[1]
+    assert line.count("!") == 2
+    assert all(work[at] == "█" for at, char in enumerate(line) if char == "!")
 
 
 def test_alerts_have_a_line_where_there_are_any() -> None:
