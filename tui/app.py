@@ -3,7 +3,7 @@
 import asyncio
 import signal
 from collections.abc import Awaitable, Callable, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ParamSpec
@@ -13,8 +13,8 @@ from textual import constants, events
 from textual.theme import Theme
 from textual.worker import Worker, WorkerState
 
+from tui import hangup, messages, styles
 from tui import kept as kept_file
-from tui import messages, styles
 from tui.cells.glyphs import ASCII
 from tui.cells.look import Look
 from tui.deeds.keeping import Keeping
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 _ENDS = (signal.SIGTERM, signal.SIGHUP)
+_INPUT = 0
 _SENT_S = 0.01
 """A thread writes what is painted: it gets this long before there is other work."""
 
@@ -151,6 +152,10 @@ class MemoryApp(ThriftyApp):
         self._free_signals()
         self.exit(return_code=128 + number)
 
+    def _hung_up(self, loop: asyncio.AbstractEventLoop) -> None:
+        with suppress(RuntimeError):  # it ends already
+            loop.call_soon_threadsafe(self._end, signal.SIGHUP)
+
     def _free_signals(self) -> None:
         loop = asyncio.get_running_loop()
         for number in _ENDS:
@@ -161,6 +166,8 @@ class MemoryApp(ThriftyApp):
         self.theme_changed_signal.subscribe(self, self._wear_terminal_colours)
         self.animation_level = "none"  # a wheel that scrolls smoothly paints ten screens for one
         self.store.subscribe(self._changed)
+        if not self.is_headless:
+            hangup.watch(_INPUT, partial(self._hung_up, asyncio.get_running_loop()))
         if self.state.key_notes:
             more = (
                 f" (and {len(self.state.key_notes) - 1} more; {{guide}} lists them)"
