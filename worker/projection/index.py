@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from worker.projection.embed import Vector
 
@@ -18,9 +18,8 @@ class Fragment:
     metadata: Mapping[str, Value]
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
-    """A document near a vector. similarity: cosine, larger is nearer."""
+class Match(NamedTuple):
+    """A document near a vector; a tuple, because a question gets hundreds. similarity: cosine, larger is nearer."""
 
     id: str
     similarity: float
