@@ -65,11 +65,11 @@ def _best(connection: sqlite3.Connection, match: str, where: Condition, need: in
     """The best of what an expression finds, without weighing what cannot be among them."""
     weigh = _weighing(connection, where, need)
     parts = ranking.parts_of(match)
-    if not parts or need > _DEEP or sum(count(connection, match, where).values()) < _LONG:
+    if not parts or need > _DEEP or (passing := sum(count(connection, match, where).values())) < _LONG:
         return weigh(match, None)
     if len(parts) <= ranking.FEW_PARTS:
         return ranking.by_halves(connection, parts, need, weigh)
-    return ranking.of_crowd(ranking.crowd(connection, parts), match, need, weigh)
+    return ranking.of_crowd(ranking.crowd(connection, parts), match, need, passing, weigh)
 
 
 def _weighing(connection: sqlite3.Connection, where: Condition, need: int) -> Weigh:
