@@ -166,6 +166,10 @@ class Watched(Terminal):
     def cells(self) -> dict[int, list[object]]:
         return cells(self._screen)
 
+    def scribble(self, text: str) -> None:
+        """What another program writes here."""
+        self._stream.feed(text.encode())
+
     def painted_anew(self) -> dict[int, list[object]]:
         """The cells after the screen, emptied before, was painted as a whole."""
         self._screen.erase_in_display(2)
@@ -234,10 +238,10 @@ def prose(count: int) -> list[Record]:
 
 
 def test_a_key_held_down_costs_as_little_where_the_list_scrolls() -> None:
-    with running(prose(10_000), framed=True) as (terminal, worker), worker.held(RECORD):
+    with running(prose(2_000), framed=True) as (terminal, worker), worker.held(RECORD):
         _held(terminal, "j" * 12)
-        _within(_held(terminal, "j" * 40), 600)
-        _within(_held(terminal, "k" * 40), 600)
+        _within(_held(terminal, "j" * 24), 600)
+        _within(_held(terminal, "k" * 24), 600)
         _within(_held(terminal, WHEEL_DOWN, times=6), 1_200)  # three lines at a time
         _within(_held(terminal, PAGE_DOWN, times=6), 3_500)
 
@@ -301,3 +305,13 @@ async def test_after_it_was_told_a_size_the_screen_is_painted_as_a_whole() -> No
         size = Size(80, 24)
         app.post_message(events.Resize(size, size))
         await stage.until(lambda: "LayoutUpdate" in kinds)
+
+
+def test_what_something_else_wrote_on_the_screen_is_gone_after_a_refresh() -> None:
+    with running(many(30), last="Finding number 30") as (terminal, _):
+        before = terminal.cells
+        terminal.scribble("\x1b[7;20Hwall: the machine goes down")
+        assert terminal.cells != before
+        terminal.send("r")
+        terminal.settled()
+        assert terminal.cells == before

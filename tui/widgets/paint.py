@@ -79,6 +79,11 @@ class Acts(Widget):
         else:
             self.post_message(messages.Wanted(name, self.PLACE))
 
+    def do_refresh(self) -> None:
+        """Paint the screen as a whole, too: something else may have written on it."""
+        self.screen.refresh()
+        self.post_message(messages.Wanted("refresh", self.PLACE))
+
 
 class Painter(Widget):
     """A widget that paints pieces. PREFIX: before each role in its component classes; KINDS: before a kind of record.
