@@ -23,7 +23,7 @@ Params = dict[str, str]
 
 
 class Surveyed:
-    """The memory as a whole, made from entries. state: of the index. plan: None for a worker that does not tell.
+    """The memory as a whole, made from entries. state: of the index. plan, settings: None where they are not told.
 
     log: lines as they are in the file. broken: no session tells what it holds. counting: recalls are counted.
     """
@@ -33,6 +33,7 @@ class Surveyed:
         self._now_ms = now_ms
         self.state = IndexState.READY
         self.plan: ContextPlan | None = None
+        self.settings: dict[str, object] | None = None
         self.broken = False
         self.counting = True
         self.shelf = Shelf(entries, now_ms)
@@ -50,6 +51,8 @@ class Surveyed:
                 return self.plan
             case calls.CONTEXT_PIN | calls.CONTEXT_MUTE:
                 return self._wished(path, msgspec.json.decode(params["body"], type=ContextWish))
+            case calls.SETTINGS if self.settings is not None:
+                return self.settings
             case calls.COSTS:
                 return self._costs(params)
             case calls.SESSIONS:

@@ -9,6 +9,7 @@ import pytest
 from tests.tui.memory import observation, prompt, summary
 from tests.tui.stage import Stage
 from tests.tui.surveys import plan
+from tests.tui.test_settings import VALUES
 from tests.tui.test_snapshots import FOLDER, SIZES
 from tui.cells.fit import width
 from tui.cells.glyphs import ASCII, UNICODE
@@ -16,13 +17,15 @@ from worker.contract.records import Record
 
 HOSTILE = "[/ [b]身份验证[/b] 👩‍💻🇩🇪 \x1b[2J\x1b]0;owned\x07\u202eevil\x9b31m"
 STEERING = {*map(chr, range(32)), *map(chr, range(0x7F, 0xA0)), "\u202e"}
+ASCII_OR_STORED = {*map(chr, range(128)), *HOSTILE, *str(VALUES)}
 LONG = f"{HOSTILE} " + "a title that no column holds " * 8
 PLACES: Sequence[tuple[str, tuple[str, ...]]] = (
     ("list", ()), ("record", ("enter",)), ("score", ("c",)), ("timeline", ("i",)), ("filters", ("f",)),
     ("basket", ("space", "b")), 
     ("costs", ("dollar_sign",)), ("sessions", ("S", "space", "j", "space")), ("next-start", ("p",)),
     ("next-start-raw", ("p", "r")), ("health", ("exclamation_mark",)), ("corpora", ("A",)), ("corpus", ("A", "enter")),
-    ("corpora-line", ("A", "a")),
+    ("corpora-line", ("A", "a")), ("guide", ("question_mark",)), ("palette", ("colon",)), ("settings", ("E",)),
+    ("setting", ("E", "down", "down", "enter")), ("search", ("slash", *"title")), ("no-hits", (*"zebra",)),
 )  # fmt: skip
 
 
@@ -49,6 +52,7 @@ async def test_it_is_drawn_as_stored_and_steers_nothing(
     async with Stage(_memory(), size=size, glyphs=ASCII if form == "ascii" else UNICODE) as stage:
         told = plan(HOSTILE)
         rows = tuple(msgspec.structs.replace(row, title=LONG, reason=HOSTILE) for row in told.rows)
+        stage.memory.surveyed.settings = VALUES
         stage.memory.surveyed.plan = msgspec.structs.replace(told, text=LONG, rows=rows)
         stage.memory.surveyed.shelf.put("hostile", records=2, description=HOSTILE)
         for name, keys in PLACES:
@@ -57,7 +61,7 @@ async def test_it_is_drawn_as_stored_and_steers_nothing(
                 await stage.settled()
             await stage.still()
             assert not STEERING & set(stage.text.replace("\n", "")), name
-            assert form != "ascii" or not {*filter(lambda char: not char.isascii(), stage.text)} - set(HOSTILE), name
+            assert form != "ascii" or set(stage.text) <= ASCII_OR_STORED, name
             assert all(width(line) <= size[0] for line in stage.screen), name
             drawn.append(f"=== {name}\n{stage.text}\n")
             if name == "timeline":

@@ -11,6 +11,7 @@ from tests.tui.fake_worker import FakeWorker
 from tests.tui.memory import DAY_MS, NOW_MS, Memory, observation
 from tests.tui.surveys import plan
 from tests.tui.terminal import Terminal
+from tests.tui.test_settings import VALUES
 from worker.contract.records import Record
 
 IDLE_S = 1.2
@@ -34,6 +35,8 @@ def _running(**term: str) -> Iterator[Terminal]:
     ]  # fmt: skip
     with tempfile.TemporaryDirectory() as home, FakeWorker(Memory(records, data_dir=home)) as worker:
         worker.memory.surveyed.plan = plan("p1")
+        worker.memory.surveyed.settings = VALUES
+        worker.memory.surveyed.shelf.put("auth", records=12, session_id="m")
         environ = {
             "PATH": os.environ["PATH"], "HOME": home, "LANG": "C.UTF-8", "TZ": "UTC", "TERM": "xterm-256color",
             "CLAUDE_MEM_DATA_DIR": home, "CLAUDE_MEM_WORKER_PORT": str(worker.port), **term,
