@@ -41,6 +41,7 @@ class StatusLine(StateLine):
                 gap = "  "
             else:
                 del pairs[-3]  # the last two, help and the way out, are always there
+        gap = "   " if _taken(pairs, "   ") <= room else gap
         pieces: list[Piece] = []
         for number, (key, label) in enumerate(pairs):
             pieces += [("text", gap if number else ""), ("key", key), ("text", f" {label}")]
