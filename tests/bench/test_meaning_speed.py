@@ -96,15 +96,15 @@ def _keyword_beside_backfill(worker: WorkerProcess) -> None:
     with _asking(worker) as ask:
         for text in asked:
             ask(text, Mode.KEYWORD)  # what is counted once is counted now
-        quiet: list[float] = []
-        busy: list[float] = []
-        for at in range(0, len(asked), 10):
-            if _status(worker).pending < 3 * _A_TURN:
-                break
-            with _paused(worker):
-                quiet += _now_and_then(asked[at : at + 10], ask)
-            _progress(worker)
-            busy += _now_and_then(asked[at : at + 10], ask)
+    quiet: list[float] = []
+    busy: list[float] = []
+    for at in range(0, len(asked), 10):
+        if _status(worker).pending < 3 * _A_TURN:
+            break
+        with _paused(worker):
+            quiet += _now_and_then(worker, asked[at : at + 10])
+        _progress(worker)
+        busy += _now_and_then(worker, asked[at : at + 10])
     if quiet:
         times = [one / other for one, other in zip(busy, quiet, strict=True)]
         print(f"  keyword beside backfill: {statistics.median(times):.2f} × quiet, question by question")
@@ -211,13 +211,14 @@ def _asking(worker: WorkerProcess) -> Iterator[Ask]:
         yield ask
 
 
-def _now_and_then(asked: Sequence[str], ask: Ask) -> list[float]:
+def _now_and_then(worker: WorkerProcess, asked: Sequence[str]) -> list[float]:
     taken = []
-    for text in asked:
-        time.sleep(_APART_S)
-        started = time.perf_counter()
-        ask(text, Mode.KEYWORD)
-        taken.append(time.perf_counter() - started)
+    with _asking(worker) as ask:
+        for text in asked:
+            time.sleep(_APART_S)
+            started = time.perf_counter()
+            ask(text, Mode.KEYWORD)
+            taken.append(time.perf_counter() - started)
     return taken
 
 

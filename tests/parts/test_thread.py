@@ -1,6 +1,8 @@
 """A thread of one's own: whoever waits for it when it is closed is told so."""
 
 import asyncio
+import os
+import sys
 import threading
 
 import pytest
@@ -51,3 +53,15 @@ async def test_one_that_gives_up_waiting_does_not_end_the_thread() -> None:
     assert await first
     assert await thread.run(held.is_set)
     assert await thread.close(20)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells threads apart")
+async def test_a_polite_thread_steps_back_alone() -> None:
+    polite, plain = OwnThread("polite", polite=True), OwnThread("plain")
+    own = os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
+
+    def niceness() -> int:
+        return os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
+
+    assert (await polite.run(niceness), await plain.run(niceness), niceness()) == (min(own + 10, 19), own, own)
+    await asyncio.gather(polite.close(15), plain.close(15))

@@ -78,7 +78,7 @@ class Projector:
         self._store, self._clock, self._report, self._backend = store, clock, report, backend
         self._open_embedder, self._open_former, self._open_index = open_embedder, open_former, open_index
         self._live = OwnThread("embed-live")
-        self._rest = OwnThread("embed-backlog")
+        self._rest = OwnThread("embed-backlog", polite=True)
         self._writing = OwnThread("write-index")
         self._passage = Passage()
         self._writer = Writer(store, self._writing, clock=clock, passage=self._passage)
