@@ -1,7 +1,7 @@
 """Pure: where the words that were looked for stand in a record's own text."""
 
 import functools
-import string
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
 import snowballstemmer
@@ -15,8 +15,8 @@ _LONGEST_KEPT = 64
 """Characters of a piece whose stems are kept; longer ones do not come again."""
 _SCANNED = 20_000
 """Characters of a field that are looked through; a match further on is not worth the wait."""
-_CAPITALS = frozenset(string.ascii_uppercase)
-_LETTERS = frozenset(string.ascii_letters + string.digits)
+_BEGINNING = re.compile("(?<![A-Za-z0-9])|(?<=[a-z0-9])(?=[A-Z])")
+"""Where a word begins, or a hump in one."""
 
 
 class Highlighter:
@@ -98,7 +98,11 @@ class Highlighter:
         wanted = [not apart(stems(text)) for text in texts]
         if self._prefix is None:
             return wanted
-        return [has or self._begin(analysis.words(text)) for text, has in zip(texts, wanted, strict=True)]
+        # Most texts are one word in lower case, which is all that ``words`` would say.
+        return [
+            has or self._begin((text,) if text.islower() and text.isalpha() else analysis.words(text))
+            for text, has in zip(texts, wanted, strict=True)
+        ]
 
     def _begin(self, words: Iterable[str]) -> bool:
         """Whether one of the words begins with the unfinished one."""
@@ -110,8 +114,13 @@ def _starts(words: Sequence[str], prefix: str | None) -> tuple[str, ...]:
 
     A stem may be a letter shorter than all words that share it, or end in another letter.
     """
-    starts = {word[: max(1, min(len(word), len(_stem(word)) - 1))] for word in words}
-    return tuple(starts | ({prefix} if prefix else set()))
+    starts = {word[: max(1, min(len(word), len(_stem(word)) - 1))] for word in words} | ({prefix} if prefix else set())
+    kept: list[str] = []
+    for start in sorted(starts):
+        # What begins with one of them is found by that one; both would be found at each letter of `aaaa…`.
+        if not (kept and start.startswith(kept[-1]) and start.isascii() == kept[-1].isascii()):
+            kept.append(start)
+    return tuple(kept)
 
 
 def _place(text: str, low: str, start: str, at: int, end: int) -> int:
@@ -122,14 +131,9 @@ def _place(text: str, low: str, start: str, at: int, end: int) -> int:
     place = low.find(start, at, end)
     if not start.isascii():
         return place
-    while place > 0 and not _begins_at(text, place):
+    while place > 0 and not _BEGINNING.match(text, place):
         place = low.find(start, place + 1, end)
     return place
-
-
-def _begins_at(text: str, place: int) -> bool:
-    before = text[place - 1]
-    return before not in _LETTERS or (before not in _CAPITALS and text[place] in _CAPITALS)
 
 
 def _lowered(text: str) -> str:
