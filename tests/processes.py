@@ -1,6 +1,7 @@
 """A real worker on a free port."""
 
 import contextlib
+import itertools
 import os
 import signal
 import socket
@@ -9,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import TypeVar
 
@@ -16,18 +18,28 @@ from worker.contract import calls
 from worker.contract.client import WorkerClient
 from worker.contract.errors import TimedOut, Unavailable, Unreachable
 from worker.contract.quick import QuickClient
+from worker.contract.search import Degraded, SearchPage, SearchQuery
 
 T = TypeVar("T")
 PATIENCE_S = 60.0
 """For what takes well under a second on an idle machine; a test fails after it, and never waits for it to pass."""
 
 
+@cache
+def _ports() -> Iterator[int]:
+    """Ports to try: none that the system gives to whoever asks for any, and of each process of the tests others."""
+    share = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")) % 12
+    first, count = 20_000 + 1_000 * share, 1_000
+    return (first + (os.getpid() * 7 + number) % count for number in itertools.count())
+
+
 def free_port() -> int:
-    """A port that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+    """A port that nobody listens on, nor will until it is used: what the system hands out may be taken meanwhile."""
+    for port in _ports():
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
+    raise AssertionError
 
 
 def wait_for(look: Callable[[], T], *, within_s: float = PATIENCE_S) -> T:
@@ -65,6 +77,17 @@ class WorkerProcess:
     def client(self) -> WorkerClient:
         """A client to use in an ``async with``."""
         return WorkerClient(self.host, self.port, timeout_s=PATIENCE_S, token=self.token)
+
+    def searched(self, query: SearchQuery) -> SearchPage:
+        """An answer in which meaning has its say: a model kept from running is too slow for one, and asked again."""
+
+        def once() -> SearchPage | None:
+            page = self.quick.send(calls.search(query))
+            return None if page.degraded in (Degraded.INDEX_SLOW, Degraded.INDEX_FAILED) else page
+
+        page = wait_for(once)
+        assert page is not None
+        return page
 
     def ready(self) -> bool:
         """Whether it serves. Errors: ``AssertionError`` with its words when it ended instead."""

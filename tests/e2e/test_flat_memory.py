@@ -53,7 +53,7 @@ def test_searches_and_corpus_queries_take_no_more_memory(tmp_path: Path) -> None
 
         def ask(searches: int, corpus_queries: int) -> None:
             for n in range(searches):
-                found = worker.quick.send(calls.search(SearchQuery(text=asked[n % 25], limit=5)))
+                found = worker.searched(SearchQuery(text=asked[n % 25], limit=5))
                 assert (found.strategy, found.degraded, len(found.hits)) == ("hybrid", None, 5)
             for n in range(corpus_queries):
                 assert worker.quick.send(calls.query_corpus("all", asked[n % 25])).answer

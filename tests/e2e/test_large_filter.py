@@ -27,7 +27,7 @@ async def remember(path: Path) -> None:
 
 def page(worker: WorkerProcess, offset: int) -> SearchPage:
     query = SearchQuery(text="needle", project="shop", concepts=("wide",), limit=100, offset=offset)
-    return worker.quick.send(calls.search(query))
+    return worker.searched(query)
 
 
 def test_fifty_thousand_pass_a_filter(tmp_path: Path) -> None:
