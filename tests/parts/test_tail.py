@@ -14,7 +14,7 @@ import pytest
 from tests.parts.test_cli import SCRIPT, run
 from tests.processes import PATIENCE_S, WorkerProcess, free_port, running_worker
 from worker.contract import calls, remote
-from worker.contract.curation import Save
+from worker.contract.curation import Alias, Save
 from worker.contract.errors import Conflict, Unauthorized, Unreachable
 from worker.contract.settings import Settings
 
@@ -47,6 +47,17 @@ def _line(process: subprocess.Popen[str]) -> str:
 
 def _save(worker: WorkerProcess, title: str, project: str = "shop") -> None:
     worker.quick.send(calls.save(Save(text=f"About {title}", title=title, project=project)))
+
+
+def test_a_project_is_followed_under_all_its_names(tmp_path: Path) -> None:
+    with running_worker(tmp_path / "memory") as worker:
+        worker.quick.send(calls.alias_project(Alias(alias="store", project="shop")))
+        _save(worker, "before")
+        with tail(_env(tmp_path, worker.port), "--project", "store") as process:
+            assert _line(process).endswith("shop  before\n")
+            _save(worker, "elsewhere", project="mill")
+            _save(worker, "after")
+            assert _line(process).endswith("shop  after\n")
 
 
 def test_last_records_then_new_ones_and_ctrl_c(tmp_path: Path) -> None:

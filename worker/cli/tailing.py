@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from worker.cli import exits
 from worker.cli.connection import chosen, client
 from worker.cli.printing import failed, note, plain, say_json_line
-from worker.contract import calls, remote, when
+from worker.contract import calls, project_name, remote, when
 from worker.contract.errors import Busy, MemError, TimedOut, Unavailable, Unreachable
 from worker.contract.events import StreamEvent
 from worker.contract.quick import QuickClient
@@ -55,6 +55,7 @@ class _Tail:
     def __init__(self, worker: QuickClient, project: str | None, *, as_json: bool) -> None:
         self._worker = worker
         self._project = project
+        self._names: tuple[str, ...] = ()
         self._as_json = as_json
         self._printed: dict[RecordKey, int] = {}
         self._since_ms = time.time_ns() // 1_000_000
@@ -94,12 +95,20 @@ class _Tail:
             self._make_up()
             return
         project = _project(event)
-        if event.type in ("connected", "initial_load") or self._project not in (None, project):
+        if event.type in ("connected", "initial_load") or not self._is_wanted(project):
             return
         if self._as_json:
             say_json_line(event)
         elif event.type not in _STATE:
             self._tell(event)
+
+    def _is_wanted(self, project: str | None) -> bool:
+        if self._project is None:
+            return True
+        if not self._names:  # what comes is filed under one of the names that it goes by
+            known = self._worker.send(calls.aliases()).aliases
+            self._names = project_name.together(known, self._project)
+        return project is not None and project_name.is_one_of(project, self._names)
 
     def _make_up(self) -> None:
         """Events were lost: the records themselves tell what came meanwhile."""

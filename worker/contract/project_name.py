@@ -6,6 +6,7 @@ submodule to its repository. Nothing here fails: what cannot be read is as if it
 
 import os
 import re
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 NOWHERE = "unknown-project"
@@ -53,6 +54,21 @@ def with_worktrees(name: str) -> str:
 def head(name: str) -> str | None:
     """The project whose worktrees are asked for too; None where a name stands for itself alone."""
     return name.removesuffix(BELOW) if name.endswith(BELOW) and len(name) > len(BELOW) else None
+
+
+def together(known: Mapping[str, str], project: str) -> tuple[str, ...]:
+    """All names that a project goes by, its own first. known: alias → the project it stands for."""
+    top = head(project)
+    own = project if top is None else top
+    first = known.get(own, own)
+    names = dict.fromkeys((own, first, *(alias for alias, other in known.items() if other == first)))
+    return tuple(name if top is None else name + BELOW for name in names)
+
+
+def is_one_of(project: str, asked: Iterable[str]) -> bool:
+    """Whether a project is one of those that are asked for; `shop/*` is `shop` and each of its worktrees."""
+    heads = ((name, head(name)) for name in asked)
+    return any(project == (top or name) or (top is not None and project.startswith(f"{top}/")) for name, top in heads)
 
 
 def project_of(cwd: str, *, temp_dirs: tuple[str, ...] = TEMP) -> ProjectName | None:

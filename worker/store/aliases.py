@@ -6,10 +6,9 @@ alias before is found by either name.
 """
 
 import sqlite3
-from collections.abc import Mapping
 
-from worker.contract import project_name
 from worker.contract.errors import Conflict, Invalid, NotFound
+from worker.contract.project_name import together as together
 
 TABLES = {
     "py_aliases": "CREATE TABLE py_aliases (alias TEXT PRIMARY KEY, project TEXT NOT NULL) WITHOUT ROWID",
@@ -21,15 +20,6 @@ def named(connection: sqlite3.Connection, project: str) -> str:
     """Under which name what comes from a project is filed: its own, unless it is an alias."""
     row = connection.execute("SELECT project FROM py_aliases WHERE alias = ?", (project,)).fetchone()
     return project if row is None else str(row[0])
-
-
-def together(known: Mapping[str, str], project: str) -> tuple[str, ...]:
-    """All names that a project goes by, its own first. known: alias → the project it stands for."""
-    head = project_name.head(project)
-    own = project if head is None else head
-    first = known.get(own, own)
-    names = dict.fromkeys((own, first, *(alias for alias, other in known.items() if other == first)))
-    return tuple(name if head is None else name + project_name.BELOW for name in names)
 
 
 def every(connection: sqlite3.Connection) -> dict[str, str]:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from worker.contract.project_name import NOWHERE, ProjectName, parents_of, project_of
+from worker.contract.project_name import NOWHERE, ProjectName, is_one_of, parents_of, project_of, together
 
 
 def git(folder: Path, *words: str) -> None:
@@ -123,3 +123,30 @@ def test_what_git_left_broken_is_as_if_it_were_not_there(tmp_path: Path) -> None
         assert named(tmp_path).name == tmp_path.name
     assert parents_of("/a/b") == ["/a/b", "/a", "/"]
     assert named(tmp_path / "\0x").name == NOWHERE
+
+
+KNOWN = {"b": "a", "c": "a", "y": "x"}
+
+
+@pytest.mark.parametrize(
+    ("asked", "names"),
+    [
+        ("a", ("a", "b", "c")),
+        ("b", ("b", "a", "c")),
+        ("x", ("x", "y")),
+        ("z", ("z",)),
+        ("a/fix", ("a/fix",)),
+        ("b/*", ("b/*", "a/*", "c/*")),
+        ("/*", ("/*",)),
+    ],
+)
+def test_all_names_of_a_project_its_own_first(asked: str, names: tuple[str, ...]) -> None:
+    assert together(KNOWN, asked) == names
+    assert together({}, asked) == (asked,)
+
+
+@pytest.mark.parametrize(
+    ("project", "fits"), [("a", True), ("b", True), ("b/x", True), ("a/x", False), ("bc", False), ("", False)]
+)
+def test_a_project_among_those_that_are_asked_for(project: str, fits: bool) -> None:
+    assert is_one_of(project, ("a", "b/*")) is fits
