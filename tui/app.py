@@ -23,7 +23,6 @@ from tui.keymap import places, table
 from tui.keymap.chosen import Chosen, led
 from tui.screens import themes
 from tui.screens.drawn import DrawnScreen
-from tui.screens.record import RecordScreen
 from tui.screens.workspace import Workspace
 from tui.state import facts, spans, wishes
 from tui.state.basket import Basket
@@ -340,7 +339,8 @@ class MemoryApp(ThriftyApp):
         if self.state.guarded and message.action in CHANGING:
             self.say(f"{table.named(message.action).label}: {why_not(self.state, message.action)}")
             return
-        fact = wishes.fulfilled(self.state, message.action, whole_record=isinstance(self.screen, RecordScreen))
+        whole = isinstance(self.screen, DrawnScreen) and self.screen.WHOLE_RECORD
+        fact = wishes.fulfilled(self.state, message.action, whole_record=whole)
         if fact is not None:
             self.tell(fact)
         else:

@@ -39,7 +39,7 @@ def for_terminal(name: str) -> PurePath:
     return folder() / "terminals" / f"{name.replace('-', '_')}.tcss"
 
 
-def later() -> list[PurePath]:
+def later() -> list[Path]:
     """The others by name, read when the first of their screens is opened."""
     root = folder()
     known = {root / f"{name}.tcss" for name in _FIRST}

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from tui.cells import meter
 from tui.cells.look import Look
 from tui.keymap import places
-from tui.screens.drawn import SheetScreen
+from tui.screens.one_sheet import SheetScreen
 from tui.state.model import ViewState
 from tui.widgets.paint import bindings
 from tui.widgets.sheet import ChoiceSheet, Lines

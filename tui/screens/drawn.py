@@ -1,28 +1,31 @@
-"""Screens that show a state: any, and one of a single sheet."""
+"""Screens that show a state."""
 
 from collections.abc import Sequence
-from pathlib import PurePath
 from typing import ClassVar
 
-from textual.app import ComposeResult
 from textual.screen import Screen
 
 from tui import styles
 from tui.state.model import ViewState
-from tui.widgets.sheet import Sheet
-from tui.widgets.status_line import StatusLine
 
 
 class DrawnScreen(Screen[None]):
-    """Draws the latest state as soon as there is something to draw on; each screen says how in ``draw``."""
+    """Draws the latest state as soon as there is something to draw on; each screen says how in ``draw``.
+
+    AT_FIRST: it is the one that is painted first, with the sheets there are by then. WHOLE_RECORD: it shows one record
+    and no list.
+    """
 
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (64, "-stacked"), (110, "-wide")]
     VERTICAL_BREAKPOINTS = [(0, "-low"), (18, "-short"), (30, "-tall")]
-    CSS_PATH: ClassVar[list[str | PurePath] | None] = [*styles.later()]
+    AT_FIRST: ClassVar[bool] = False
+    WHOLE_RECORD: ClassVar[bool] = False
 
     def __init__(self, state: ViewState) -> None:
         super().__init__()
         self.state = state
+        if not self.AT_FIRST:
+            self.css_path = styles.later()
 
     def on_mount(self) -> None:
         """Show what is known already, as large as it will be: a class more later on would style all once more."""
@@ -44,22 +47,3 @@ def _reached(size: int, steps: Sequence[tuple[int, str]]) -> dict[str, bool]:
     """Which of the breakpoints holds: the largest that fits."""
     most = max(step for step, _ in steps if step <= size)
     return {name: step == most for step, name in steps}
-
-
-class SheetScreen(DrawnScreen):
-    """A sheet and the keys that work on it; subclasses say which."""
-
-    def __init__(self, page: Sheet) -> None:
-        super().__init__(page.state)
-        self.page = page
-        self.status = StatusLine(page.looks.glyphs)
-
-    def compose(self) -> ComposeResult:
-        """Page and keys."""
-        yield self.page
-        yield self.status
-
-    def draw(self) -> None:
-        """Bring the widgets in line with the state."""
-        self.page.show(self.state)
-        self.status.show(self.state, self.page.PLACE)

@@ -44,7 +44,7 @@ class PickKeys(StatusLine):
 class PickScreen(DrawnScreen):
     """Box, hits, and which keys there are. What is chosen is the app's business."""
 
-    CSS_PATH = None
+    AT_FIRST = True
     AUTO_FOCUS = "#box"
 
     def __init__(self, look: Look, state: ViewState) -> None:

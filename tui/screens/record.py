@@ -14,6 +14,8 @@ from tui.widgets.status_line import StatusLine
 class RecordScreen(DrawnScreen):
     """The record of the state."""
 
+    WHOLE_RECORD = True
+
     def __init__(self, look: Look, state: ViewState) -> None:
         super().__init__(state)
         self.record = FullRecord(look, id="record")

@@ -3,7 +3,7 @@
 from tui.cells import score
 from tui.cells.look import Look
 from tui.keymap import places
-from tui.screens.drawn import SheetScreen
+from tui.screens.one_sheet import SheetScreen
 from tui.state.model import ViewState
 from tui.widgets.paint import bindings
 from tui.widgets.sheet import Lines, Sheet

@@ -28,7 +28,7 @@ from tui.widgets.status_line import StatusLine
 class Workspace(DrawnScreen):
     """Widgets that show the state; by width and height some of them give way."""
 
-    CSS_PATH = None
+    AT_FIRST = True
     AUTO_FOCUS = "#hits"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(",".join(action.keys), f"at_once('{action.name}')", action.label, id=f"workspace.{action.name}",

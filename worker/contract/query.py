@@ -17,7 +17,8 @@ import datetime as dt
 import difflib
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from worker.contract.records import RecordKind
 from worker.contract.search import MOST_CHARS
@@ -54,8 +55,7 @@ _KINDS = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Parsed:
+class Parsed(Struct, frozen=True):
     """What a line asks for. text: its plain words, in order. Epochs are inclusive.
 
     as_of_epoch_ms: the moment from which the memory is looked at, where the line names one; ``until`` tells it too.
@@ -80,8 +80,7 @@ class Parsed:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(slots=True)
-class _Reading:
+class _Reading(Struct):
     words: list[str] = field(default_factory=list)
     phrases: list[str] = field(default_factory=list)
     excluded: list[str] = field(default_factory=list)
@@ -144,8 +143,7 @@ def _few(name: str, given: Iterable[str], notes: list[str]) -> list[str]:
     return values[:_MOST_VALUES]
 
 
-@dataclass(frozen=True, slots=True)
-class _Token:
+class _Token(Struct, frozen=True):
     text: str
     minus: bool
     field: str | None

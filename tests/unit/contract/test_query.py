@@ -1,10 +1,10 @@
-from dataclasses import asdict
 from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import asdict
 
 from worker.contract.query import Parsed, parse, shown_span
 from worker.contract.records import RecordKind
