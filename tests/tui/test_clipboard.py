@@ -6,6 +6,7 @@ import os
 import shutil
 import stat
 import subprocess
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -167,8 +168,7 @@ def test_in_a_real_tmux_marks_are_copied_into_its_buffer(environ: dict[str, str]
     """Start, search, mark, copy, quit, in a pane."""
     with tempfile.TemporaryDirectory() as home, FakeWorker(Memory(many(50), data_dir=home)) as worker:
         shown = " ".join(f"{name}={value}" for name, value in _environ(home, worker.port).items() if name != "TERM")
-        python = ROOT / ".venv/bin/python"
-        command = f"cd {ROOT} && env {shown} TERM=tmux-256color {python} -m tui; tmux wait-for -S gone"
+        command = f"cd {ROOT} && env {shown} TERM=tmux-256color {sys.executable} -m tui; tmux wait-for -S gone"
         _tmux(tmux, "respawn-pane", "-k", f"sh -c '{command}'")
         _until(tmux, "Finding number 50")
         _tmux(tmux, "send-keys", "/", "parser")
