@@ -117,6 +117,23 @@ def test_bad_rows_can_be_left_out_and_are_listed(env: dict[str, str], worker: Fa
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("title", [b"half \\ud83d", b"bytes \xff"])
+@pytest.mark.parametrize("name", ["export.json", "export.jsonl"])
+def test_what_is_no_unicode_is_replaced_and_told(
+    env: dict[str, str], worker: FakeWorker, tmp_path: Path, name: str, title: bytes
+) -> None:
+    row = b'{"memory_session_id": "m", "created_at_epoch": 1, "title": "%s"}'
+    file = tmp_path / name
+    if name.endswith("l"):
+        file.write_bytes(b'{"k": "observation", "v": %s}\n' * 2 % (row % b"good", row % title))
+    else:
+        file.write_bytes(b'{"observations": [%s, %s]}' % (row % b"good", row % title))
+    done = run(env, "import", str(file), "--json")
+    assert done.returncode == 0
+    assert [one["row"] for one in json.loads(done.stdout)["mended"]] == ["observations[1]"]
+    assert "\ufffd" in sent(worker)[0]["observations"][1]["title"]
+
+
 def test_a_busy_worker_is_waited_for(env: dict[str, str], worker: FakeWorker, tmp_path: Path) -> None:
     """R076: what is refused because another program holds the database is sent again."""
     busy = iter([True, True])

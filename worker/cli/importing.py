@@ -24,6 +24,7 @@ from worker.contract.transfer import ImportBatch, ImportResult, ImportStats, Row
 
 _PATIENCE_S = 300.0
 _SHOWN = 20
+_REPLACED = "holds what is no Unicode text; each such place became \ufffd"
 
 
 @dataclass(slots=True)
@@ -113,10 +114,12 @@ def _run(source: Source, link: _Link, tally: _Tally) -> None:
 
     def readable() -> Iterator[Row]:
         for row in source.rows():
-            if isinstance(row, Row):
-                yield row
-            else:
+            if isinstance(row, LeftOut):
                 tally.left_out.append(row)
+                continue
+            if row.replaced:
+                tally.mended.append(LeftOut(row.name, source.place(row), _REPLACED))
+            yield row
 
     def send(batch: ImportBatch) -> ImportStats:
         answer = link.send(batch)

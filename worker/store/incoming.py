@@ -6,7 +6,7 @@ replaced by the nearest that can be, and told.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -78,9 +78,12 @@ class _Raw:
         value = self.values.get(key)
         return msgspec.json.encode(value).decode() if isinstance(value, dict) else self.text(key)
 
-    def name(self, key: str) -> str:
-        """What a record's session is called by."""
-        return self.text(key) or self.instead(key, "must be a text that is not empty", UNNAMED)
+    def name(self, key: str, says: Sequence[str]) -> str:
+        """What a record's session is called by. says: the texts of the record, without any of which it is nothing."""
+        given, problem = self.text(key), "must be a text that is not empty"
+        if not given and not any(self.values.get(each) for each in says):
+            raise Invalid(f"{self.place}.{key} {problem}", field=f"{self.place}.{key}")
+        return given or self.instead(key, problem, UNNAMED)
 
     def instead(self, key: str, problem: str, value: T) -> T:
         """The value in place of one that cannot be stored. Errors: ``Invalid`` where nothing is to be mended."""
@@ -128,7 +131,7 @@ def observation(raw: Mapping[str, Any], place: str, mended: list[Mended] | None 
     """A row of ``observations``, with the platform of its session where it is given."""
     of = _Raw(raw, place, mended)
     return {
-        **_child(of),
+        **_child(of, ("title", "subtitle", "narrative", "text", "facts")),
         **{key: of.text(key) for key in ("text", "title", "subtitle", "narrative", "content_hash")},
         **{key: of.text(key) for key in ("generated_by_model", "agent_type", "agent_id")},
         **{key: of.items(key) for key in ("facts", "concepts", "files_read", "files_modified")},
@@ -143,7 +146,7 @@ def summary(raw: Mapping[str, Any], place: str, mended: list[Mended] | None = No
     of = _Raw(raw, place, mended)
     texts = ("request", "investigated", "learned", "completed", "next_steps", "notes")
     return {
-        **_child(of),
+        **_child(of, texts),
         **{key: of.text(key) for key in texts},
         **{key: of.items(key) for key in ("files_read", "files_edited")},
     }
@@ -152,7 +155,7 @@ def summary(raw: Mapping[str, Any], place: str, mended: list[Mended] | None = No
 def prompt(raw: Mapping[str, Any], place: str, mended: list[Mended] | None = None) -> Row:
     """A row of ``user_prompts``, with the project and platform of its session where they are given."""
     of = _Raw(raw, place, mended)
-    content, text = of.name("content_session_id"), of.text("prompt_text")
+    content, text = of.name("content_session_id", ("prompt_text",)), of.text("prompt_text")
     if text is None:
         # A prompt is its text: without it there is nothing to bring in.
         raise Invalid(f"{place}.prompt_text must be a text", field=f"{place}.prompt_text")
@@ -168,8 +171,8 @@ def prompt(raw: Mapping[str, Any], place: str, mended: list[Mended] | None = Non
     }
 
 
-def _child(of: _Raw) -> Row:
-    memory = of.name("memory_session_id")
+def _child(of: _Raw, says: Sequence[str]) -> Row:
+    memory = of.name("memory_session_id", says)
     epoch, stamp = of.moment("created_at")
     return {
         "memory_session_id": memory,

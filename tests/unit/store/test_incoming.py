@@ -114,6 +114,11 @@ def test_what_cannot_be_stored_is_mended_and_told(key: str, given: object, taken
     assert one.given == (given if isinstance(given, str) else msgspec.json.encode(given).decode())
 
 
+def test_a_record_that_says_nothing_and_belongs_nowhere_is_not_mended() -> None:
+    with pytest.raises(Invalid, match=r"observations\[3\].memory_session_id"):
+        incoming.observation({"type": "bugfix", "created_at_epoch": 1}, "observations[3]", [])
+
+
 def test_the_other_date_is_taken_where_one_cannot_be_read() -> None:
     mended: list[Mended] = []
     row = incoming.observation(
@@ -146,6 +151,6 @@ def test_no_row_raises_anything_but_invalid(reader: Reader, data: st.DataObject)
         try:
             reader(row, "row", mended)
         except Invalid as left:
-            assert left.field in ("row.prompt_text", "row.content_session_id")
+            assert left.field in ("row.prompt_text", "row.content_session_id", "row.memory_session_id")
         else:
             assert mended and all(one.row.startswith("row.") for one in mended)

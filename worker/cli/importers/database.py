@@ -58,27 +58,28 @@ class Database:
         for kind, select in self._selects.items():
             at, after = 0, self._before[kind]
             while page := self._page(select, after, self._last[kind]):
-                for after, value, size in page:
+                for after, value, size, replaced in page:
                     done += 1
-                    yield Row(kind, at, value, size, after, done)
+                    yield Row(kind, at, value, size, after, done, replaced)
                     at += 1
 
-    def _page(self, select: str, after: int, last: int) -> list[tuple[int, dict[str, object], int]]:
-        """(id, row, length) of as many rows as are read at once."""
-        page: list[tuple[int, dict[str, object], int]] = []
+    def _page(self, select: str, after: int, last: int) -> list[tuple[int, dict[str, object], int, bool]]:
+        """(id, row, length, whether what is no UTF-8 was replaced) of as many rows as are read at once."""
+        page: list[tuple[int, dict[str, object], int, bool]] = []
         size = 0
         with _told(self._path), contextlib.closing(self._connection.execute(select, (after, last))) as found:
             for row in found:
-                value = {_RENAMED.get(name, name): _plain(row[name]) for name in row.keys()}  # noqa: SIM118
+                read = {_RENAMED.get(name, name): _plain(row[name]) for name in row.keys()}  # noqa: SIM118
+                value = {name: plain for name, (plain, _) in read.items()}
                 long = sum(len(text) for text in value.values() if isinstance(text, str))
-                page.append((row["id"], value, long))
+                page.append((row["id"], value, long, any(replaced for _, replaced in read.values())))
                 size += long
                 if size > _PAGE_BYTES:
                     break
         return page
 
     def _columns(self, table: str) -> set[str]:
-        return {row["name"] for row in self._connection.execute(f"PRAGMA table_info({table})")}
+        return {row["name"].decode() for row in self._connection.execute(f"PRAGMA table_info({table})")}
 
     def _one(self, sql: str) -> int:
         return int(self._connection.execute(sql).fetchone()[0] or 0)
@@ -114,7 +115,7 @@ def _connection(path: Path) -> sqlite3.Connection:
 def _connect(path: Path, mode: str) -> sqlite3.Connection:
     connection = sqlite3.connect(f"file:{quote(str(path.absolute()))}?{mode}", uri=True)
     connection.row_factory = sqlite3.Row
-    connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
+    connection.text_factory = bytes
     try:
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()  # the file is not touched before this
     except BaseException:
@@ -143,9 +144,14 @@ def _select(kind: RowKind, columns: Mapping[RowKind, set[str]], *, ours: bool) -
     return f"SELECT r.*{extra} FROM user_prompts r LEFT JOIN sdk_sessions s ON s.id = {session_id} {page}"
 
 
-def _plain(value: object) -> object:
-    """A value that JSON can hold: SQLite keeps whatever bytes a program wrote."""
-    return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
+def _plain(value: object) -> tuple[object, bool]:
+    """A value that JSON can hold, and whether it lost something: SQLite keeps whatever bytes a program wrote."""
+    if not isinstance(value, bytes):
+        return value, False
+    try:
+        return value.decode(), False
+    except UnicodeDecodeError:
+        return value.decode("utf-8", "replace"), True
 
 
 @contextlib.contextmanager

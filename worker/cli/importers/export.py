@@ -15,6 +15,8 @@ from worker.cli.importers.source import LeftOut, Row
 from worker.contract.errors import Invalid
 from worker.contract.transfer import RowKind
 
+_MADE = rb"\ufffd"
+"""How ``halves_replaced`` writes it; JSON made by programs has the character itself."""
 _BYTE = re.compile(r"\(byte (\d+)\)")
 
 Buffer = bytes | mmap.mmap
@@ -38,7 +40,7 @@ class Document:
             self._text: Buffer = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         if self._text[:3] == b"\xef\xbb\xbf":
             self._text = bytes(self._text)[3:]
-        arrays = _arrays(self._text, path)
+        arrays, self._mended = _arrays(self._text, path)
         self._rows = {kind: getattr(arrays, kind.plural) or [] for kind in RowKind}
         if all(getattr(arrays, kind.plural) is None for kind in RowKind):
             raise Invalid(
@@ -63,7 +65,8 @@ class Document:
                 done += 1
                 text = bytes(raw)
                 try:
-                    yield Row(kind, at, json_object(text), len(text), 0, done)
+                    value, replaced = json_object(text)
+                    yield Row(kind, at, value, len(text), 0, done, replaced or (self._mended and _MADE in text))
                 except NoObject as error:
                     yield LeftOut(f"{kind.plural}[{at}]", self._line(text), str(error))
 
@@ -79,14 +82,15 @@ def open_source(path: Path) -> Document:
         raise Invalid(f"{path} cannot be read: {error.strerror or error}") from error
 
 
-def _arrays(text: Buffer, path: Path) -> _Arrays:
+def _arrays(text: Buffer, path: Path) -> tuple[_Arrays, bool]:
+    """The arrays, and whether halves of surrogate pairs had to be replaced in the text."""
     try:
         try:
-            return msgspec.json.decode(text, type=_Arrays)
+            return msgspec.json.decode(text, type=_Arrays), False
         except msgspec.ValidationError:
             raise
         except msgspec.DecodeError:
-            return msgspec.json.decode(halves_replaced(memoryview(text)), type=_Arrays)
+            return msgspec.json.decode(halves_replaced(memoryview(text)), type=_Arrays), True
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
         found = _BYTE.search(str(error))
         if "truncated" in str(error):

@@ -39,11 +39,11 @@ class Lines:
             if not text:
                 continue
             try:
-                kind, value = _opened(text)
+                kind, value, replaced = _opened(text)
             except NoObject as error:
                 yield LeftOut(f"line {number}", f"line {number}", str(error))
                 continue
-            yield Row(kind, counts[kind], value, len(text), number, done)
+            yield Row(kind, counts[kind], value, len(text), number, done, replaced)
             counts[kind] += 1
 
 
@@ -55,11 +55,11 @@ def open_source(path: Path) -> Lines:
         raise Invalid(f"{path} cannot be read: {error.strerror or error}") from error
 
 
-def _opened(text: bytes) -> tuple[RowKind, dict[str, object]]:
-    line = json_object(text)
+def _opened(text: bytes) -> tuple[RowKind, dict[str, object], bool]:
+    line, replaced = json_object(text)
     kind, value = line.get("k"), line.get("v")
     if not isinstance(kind, str) or kind not in _KINDS:
         raise NoObject(f"has no k that is one of {', '.join(_KINDS)}")
     if not isinstance(value, dict):
         raise NoObject("has no v that is an object")
-    return _KINDS[kind], value
+    return _KINDS[kind], value, replaced

@@ -19,21 +19,24 @@ def halves_replaced(text: bytes | memoryview) -> bytes:
     return _ESCAPE.sub(lambda found: rb"\ufffd" if found[1] else found[0], text)
 
 
-def json_object(text: bytes) -> dict[str, Any]:
-    """The object in a JSON text. Tolerant of half surrogate pairs and bytes that are no UTF-8. Errors: ``NoObject``."""
+def json_object(text: bytes) -> tuple[dict[str, Any], bool]:
+    """The object in a JSON text, and whether half surrogate pairs or bytes that are no UTF-8 had to be replaced in it.
+
+    Errors: ``NoObject``.
+    """
     try:
-        value = _decoded(text)
+        value, replaced = _decoded(text)
     except RecursionError as error:
         raise NoObject("is nested too deep") from error
     except (msgspec.DecodeError, UnicodeError) as error:
         raise NoObject(f"is not JSON: {error}") from error
     if not isinstance(value, dict):
         raise NoObject("is no JSON object")
-    return value
+    return value, replaced
 
 
-def _decoded(text: bytes) -> object:
+def _decoded(text: bytes) -> tuple[object, bool]:
     try:
-        return msgspec.json.decode(text)
+        return msgspec.json.decode(text), False
     except (msgspec.DecodeError, UnicodeError):
-        return msgspec.json.decode(halves_replaced(text.decode("utf-8", "replace").encode()))
+        return msgspec.json.decode(halves_replaced(text.decode("utf-8", "replace").encode())), True

@@ -12,7 +12,7 @@ class Row:
     """A row to import.
 
     at: which of its kind, from 0. mark: where it stands, in the reader's own unit. size: bytes, about.
-    done: how much of ``Source.total`` is behind it.
+    done: how much of ``Source.total`` is behind it. replaced: whether there is U+FFFD in it for what is no Unicode.
     """
 
     kind: RowKind
@@ -21,6 +21,7 @@ class Row:
     size: int
     mark: int
     done: int
+    replaced: bool = False
 
     @property
     def name(self) -> str:

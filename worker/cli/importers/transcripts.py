@@ -104,7 +104,7 @@ def _records(file: Path, passed: Passed) -> Iterator[dict[str, Any]]:
             if not (text := line.strip()):
                 continue
             try:
-                yield json_object(text)
+                yield json_object(text)[0]
             except NoObject:
                 passed.broken += 1
 
