@@ -137,11 +137,18 @@ def lonely(tmp_path: Path) -> Agent:
     return one
 
 
+def recorded(agent: Agent, **over: object) -> None:
+    """The pid file of a worker: this process, on the agent's port."""
+    told = {"pid": os.getpid(), "port": agent.port, "startToken": start_token(os.getpid())} | over
+    (agent.memory / "worker.pid").write_text(json.dumps(told))
+
+
 def at_work(home: Path, port: int) -> Agent:
     one = Agent(home, port)
     (one.work / ".git").mkdir(parents=True)
     (one.memory / "state").mkdir(parents=True)
     (one.memory / "state" / "hook-start").touch()  # somebody starts a worker already
+    recorded(one)
     return one
 
 
@@ -149,15 +156,8 @@ def decoded(body: dict[str, Any], kind: type[Event]) -> Event:
     return msgspec.convert(body, kind)
 
 
-def recorded(agent: Agent, **over: object) -> None:
-    """The pid file of a worker: this process, on the agent's port."""
-    told = {"pid": os.getpid(), "port": agent.port, "startToken": start_token(os.getpid())} | over
-    (agent.memory / "worker.pid").write_text(json.dumps(told))
-
-
 def test_a_worker_that_is_known_by_its_pid_file_gets_the_token_at_once(agent: Agent, worker: FakeWorker) -> None:
     agent.environ["CLAUDE_MEM_API_TOKEN"] = "tok_test_1"
-    recorded(agent)
     agent.answer("session-init", prompt="fix the login")
     ((path, _, _, headers),) = worker.asked
     assert path == "/api/sessions/init" and headers["Authorization"] == "Bearer tok_test_1"
@@ -170,8 +170,7 @@ def test_another_is_asked_who_it_is_before_it_gets_the_token(
     agent: Agent, worker: FakeWorker, over: dict[str, object] | None
 ) -> None:
     agent.environ["CLAUDE_MEM_API_TOKEN"] = "tok_test_1"
-    if over is not None:
-        recorded(agent, **over)
+    recorded(agent, **over) if over is not None else (agent.memory / "worker.pid").unlink()
     worker.answers["/api/health"] = (200, "{}")
     agent.answer("session-init", prompt="fix the login")
     assert [path for path, *_ in worker.asked] == ["/api/health", "/api/sessions/init"]
@@ -179,17 +178,19 @@ def test_another_is_asked_who_it_is_before_it_gets_the_token(
 
 
 @pytest.mark.parametrize(("stranger", "health"), [("", (200, "{}")), ("0badc0de", (200, "{}")), (None, (404, "{}"))])
-@pytest.mark.parametrize("event", EVENTS)
+@pytest.mark.parametrize("token", ["tok_test_1", ""])
+@pytest.mark.parametrize("event", EVENTS[1:])
 def test_a_stranger_gets_neither_the_token_nor_the_event(
-    agent: Agent, worker: FakeWorker, stranger: str | None, health: tuple[int, str], event: str
+    agent: Agent, worker: FakeWorker, stranger: str | None, health: tuple[int, str], event: str, token: str
 ) -> None:
-    agent.environ["CLAUDE_MEM_API_TOKEN"] = "tok_test_1"
+    agent.environ["CLAUDE_MEM_API_TOKEN"] = token
+    (agent.memory / "worker.pid").unlink()
     worker.mark = worker.mark if stranger is None else stranger
     worker.answers["/api/health"] = health
     agent.answer(event, prompt=f"use {CANARY}", tool_name="Bash", tool_response=CANARY, last_assistant_message=CANARY)
     assert all(path == "/api/health" and body is None for path, _, body, _ in worker.asked)
     assert "tok_test_1" not in str(worker.asked) and CANARY not in str(worker.asked)
-    assert len(agent.kept()) == (event not in ("context", "file-context"))
+    assert len(agent.kept()) == (event != "file-context")
 
 
 def test_a_prompt_is_told(agent: Agent, worker: FakeWorker) -> None:
