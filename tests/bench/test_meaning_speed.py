@@ -13,8 +13,10 @@ import os
 import shutil
 import sqlite3
 import statistics
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from pathlib import Path
 from urllib.parse import urlencode
@@ -31,6 +33,7 @@ from worker.contract.settings import Embedding, calm
 from worker.projection import embedders
 from worker.projection.embed import Embedder
 from worker.projection.opening import open_local
+from worker.projection.thread import POLITE
 from worker.search import terms
 from worker.store import listing
 
@@ -82,7 +85,7 @@ def _backfill_beside_the_embedder(worker: WorkerProcess, embedder: Embedder) -> 
         if _status(worker).pending < 3 * _A_TURN:
             break
         with _paused(worker):
-            clock_s, cpu_s = _taken(lambda: _embed(embedder, alone), os.getpid())  # noqa: B023
+            clock_s, cpu_s = _taken(lambda: _politely(_embed, embedder, alone), os.getpid())  # noqa: B023
         done, (both_s, both_cpu_s) = _progress(worker)
         shares.append((clock_s / _A_TURN * done / both_s, cpu_s / _A_TURN * done / both_cpu_s))
     if shares:
@@ -162,6 +165,17 @@ def _samples() -> Iterator[list[list[str]]]:
 def _embed(embedder: Embedder, records: Sequence[Sequence[str]]) -> None:
     for at in range(0, len(records), _BATCH):
         embedder.embed([text for each in records[at : at + _BATCH] for text in each], "document")
+
+
+def _politely(deed: Callable[..., None], *given: object) -> None:
+    """Do it on a thread that steps back as far as the backfill's: other programs are to slow both alike."""
+
+    def step_back() -> None:
+        thread = threading.get_native_id()
+        os.setpriority(os.PRIO_PROCESS, thread, os.getpriority(os.PRIO_PROCESS, thread) + POLITE)
+
+    with ThreadPoolExecutor(1, initializer=step_back) as pool:
+        pool.submit(deed, *given).result()
 
 
 def _progress(worker: WorkerProcess) -> tuple[int, Cost]:

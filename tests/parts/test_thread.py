@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from worker.contract.errors import Unavailable
-from worker.projection.thread import OwnThread
+from worker.projection.thread import POLITE, OwnThread
 
 
 async def test_calls_are_made_one_after_the_other_and_their_errors_told() -> None:
@@ -63,5 +63,5 @@ async def test_a_polite_thread_steps_back_alone() -> None:
     def niceness() -> int:
         return os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
 
-    assert (await polite.run(niceness), await plain.run(niceness), niceness()) == (min(own + 10, 19), own, own)
+    assert (await polite.run(niceness), await plain.run(niceness), niceness()) == (min(own + POLITE, 19), own, own)
     await asyncio.gather(polite.close(15), plain.close(15))

@@ -15,8 +15,8 @@ from worker.contract.errors import Unavailable
 T = TypeVar("T")
 
 
-_STEP = 10
-"""Niceness: beside others that want the same core, a tenth of it is left."""
+POLITE = 5
+"""Niceness: beside one other that wants the same core, a quarter of it is left."""
 
 
 class OwnThread:
@@ -77,7 +77,7 @@ def _step_back() -> None:
     if sys.platform == "linux":
         with suppress(OSError):
             thread = threading.get_native_id()
-            os.setpriority(os.PRIO_PROCESS, thread, os.getpriority(os.PRIO_PROCESS, thread) + _STEP)
+            os.setpriority(os.PRIO_PROCESS, thread, os.getpriority(os.PRIO_PROCESS, thread) + POLITE)
 
 
 def _nothing() -> None:
