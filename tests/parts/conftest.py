@@ -43,7 +43,7 @@ async def fill(store: Store, batch: ImportBatch) -> ImportStats:
 
 def foreign(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(path, isolation_level=None)
-    for pragma in ("busy_timeout=5000", "foreign_keys=ON", "synchronous=NORMAL", "journal_mode=WAL"):
+    for pragma in ("busy_timeout=60000", "foreign_keys=ON", "synchronous=NORMAL", "journal_mode=WAL"):
         connection.execute(f"PRAGMA {pragma}")
     return connection
 

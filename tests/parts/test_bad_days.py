@@ -196,7 +196,7 @@ def test_worker_on_a_full_disk_ends_with_a_sentence(tmp_path: Path) -> None:
     ended = subprocess.run(
         (sys.executable, "-P", "-m", "worker", "--data-dir", str(tmp_path), "--port", str(free_port())),
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (most, most)),
-        env={"HOME": str(tmp_path), "PATH": ""}, capture_output=True, text=True, timeout=30,
+        env={"HOME": str(tmp_path), "PATH": ""}, capture_output=True, text=True, timeout=120,
     )  # fmt: skip
     assert ended.returncode == 1, ended.stderr
     assert len(ended.stderr.strip().splitlines()) == 1, ended.stderr

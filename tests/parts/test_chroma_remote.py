@@ -181,7 +181,7 @@ class Guard(BaseHTTPRequestHandler):
         shown = self.headers.get(self.header, "")
         if shown != self.expected:
             return self._answer(401, f"not {shown}".encode())
-        connection = http.client.HTTPConnection("127.0.0.1", self.behind, timeout=20)
+        connection = http.client.HTTPConnection("127.0.0.1", self.behind, timeout=60)
         connection.request(self.command, self.path, body, {"Content-Type": "application/json"})
         answer = connection.getresponse()
         self._answer(answer.status, answer.read())

@@ -44,7 +44,7 @@ class Home:
         kept = {key: value for key, value in os.environ.items() if not key.startswith(("CLAUDE", "XDG_"))}
         return subprocess.run(
             (sys.executable, "-P", "-m", "worker.cli.main", *words), env=kept | {"HOME": str(self.path)} | self.environ,
-            cwd=self.path, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=30,
+            cwd=self.path, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120,
         )  # fmt: skip
 
 

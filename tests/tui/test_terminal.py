@@ -162,9 +162,9 @@ def test_a_file_pasted_as_keys_fills_the_box_and_is_over_soon() -> None:
     with running(size=(120, 36), rows=500) as terminal:
         terminal.send("/")
         terminal.pour("lorem ipsum " * 2_500)
-        terminal.until(lambda screen: "the search box is full" in screen)
+        terminal.until(lambda screen: "the search box is full" in screen, within_s=3 * PATIENCE_S)
         terminal.send("\x1b[27unow")
-        terminal.until(lambda screen: "❯ now  " in screen)
+        terminal.until(lambda screen: "❯ now  " in screen, within_s=3 * PATIENCE_S)
 
 
 @pytest.mark.parametrize("size", [(200, 60), (80, 24), (50, 20), (40, 12)])
