@@ -61,6 +61,7 @@ _STREAM_GRACE_S = 0.5
 _INDEX_GRACE_S = 1.0
 """For requests that wait for the index by meaning: whoever waits for one that hangs is told so, and not cut off."""
 _AGAIN_S = 0.2
+_ENDS = (signal.SIGTERM, signal.SIGINT, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else []))
 _MOST_HEAD_BYTES = 2**20
 _TURN_S = 0.0005
 """So long a thread that computes keeps the others from running; by itself 5 ms, as long as a whole question takes."""
@@ -103,13 +104,13 @@ class _Server(uvicorn.Server):
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Until the end of serving, SIGTERM and SIGINT mean ``stop``; a clean end is exit code 0."""
+        """Until the end of serving, SIGTERM, SIGINT and a terminal that goes mean ``stop``; a clean end is code 0."""
 
         def on_signal(number: int, frame: FrameType | None) -> None:
             self.force_exit = self.should_exit and number == signal.SIGINT
             self.stop()
 
-        before = {number: signal.signal(number, on_signal) for number in (signal.SIGTERM, signal.SIGINT)}
+        before = {number: signal.signal(number, on_signal) for number in _ENDS}
         try:
             yield
         finally:

@@ -142,7 +142,7 @@ def test_written_down_while_it_runs_and_removed_at_the_end(tmp_path: Path) -> No
         assert not file.exists() and worker.stderr == ""
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 async def test_end_with_open_streams_is_clean_and_soon(tmp_path: Path, number: signal.Signals) -> None:
     """R207, R209: exit code 0, and nothing lost."""
     with running_worker(tmp_path / "data") as worker:
