@@ -1,5 +1,6 @@
 """Finding and starting the worker, with real processes and real ports."""
 
+import concurrent.futures
 import contextlib
 import ctypes
 import json
@@ -15,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from tests.mcp.fake_worker import FakeWorker, environment, serving, stop_started
-from tests.processes import PATIENCE_S
+from tests.processes import PATIENCE_S, wait_for
 from worker.contract import gate, launch, process, settings
 from worker.contract.errors import Conflict, TimedOut, Unavailable
 from worker.contract.settings import Settings
@@ -133,10 +134,20 @@ def test_started_with_private_files(where: Settings) -> None:
 
 
 def test_waits_until_the_database_is_open(where: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("FAKE_WORKER", "slow")
-    with pytest.raises(Unavailable, match="still opening"):
-        launch.ensure(where, wait_s=0.5)
-    assert launch.ensure(where).initialized
+    monkeypatch.setenv("FAKE_WORKER", "shut")
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        patient = pool.submit(launch.ensure, where, wait_s=PATIENCE_S)
+        wait_for(lambda: launch.takes_connections(where))
+        told = ""
+        for wait_s in (0.5, 5.0, PATIENCE_S):  # on a busy machine it may not answer so soon
+            with pytest.raises((Unavailable, TimedOut)) as caught:
+                launch.ensure(where, wait_s=wait_s)
+            told = caught.value.message
+            if "still opening" in told:
+                break
+        assert "still opening" in told
+        (where.data_dir / "open").touch()
+        assert patient.result().initialized
     assert len(starts(where)) == 1
 
 

@@ -543,8 +543,11 @@ async def test_questions_to_two_corpora_do_not_wait_for_each_other(edge: Edge, c
     for name in ("one", "two"):
         await made(edge, name)
         await edge.post(f"/api/corpus/{name}/prime", {})
-    claude.mood(takes_s=1)
-    await asyncio.gather(*(edge.post(f"/api/corpus/{name}/query", {"question": "?"}) for name in ("one", "two")))
+    for takes_s in (1, 5, 20):  # on a busy machine one may be over before the other has started
+        claude.mood(takes_s=takes_s)
+        await asyncio.gather(*(edge.post(f"/api/corpus/{name}/query", {"question": "?"}) for name in ("one", "two")))
+        if claude.overlapped:
+            break
     assert claude.overlapped
 
 

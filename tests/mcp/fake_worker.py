@@ -12,6 +12,7 @@ import signal
 import socket
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -231,7 +232,10 @@ def stop_started(folder: Path) -> None:
 
 
 def main() -> None:
-    """`python -m worker` in tests. FAKE_WORKER: `dies` at once, `deaf` to shutdown, `slow` to be ready, `old`."""
+    """`python -m worker` in tests. FAKE_WORKER: `dies` at once, `deaf` to shutdown, `slow` to be ready, `old`.
+
+    `shut`: not ready until there is a file `open` in its folder.
+    """
     parser = argparse.ArgumentParser()
     parser.add_argument("--data-dir", type=Path, required=True)
     parser.add_argument("--host", required=True)
@@ -245,7 +249,7 @@ def main() -> None:
         sys.exit("booting\nthe disk is full\n")
     worker = FakeWorker(str(args.data_dir), args.port, args.host)
     worker.on_shutdown = lambda: None if mood == "deaf" else os._exit(0)
-    worker.initialized = mood != "slow"
+    worker.initialized = mood not in ("slow", "shut")
     worker.version = "0.0.9" if mood == "old" else VERSION
     server = worker.open()
     stat = Path("/proc/self/stat").read_text().rpartition(")")[2].split()
@@ -253,7 +257,15 @@ def main() -> None:
     (args.data_dir / "worker.pid").write_text(json.dumps(recorded))
     if mood == "slow":
         threading.Timer(1.2, lambda: setattr(worker, "initialized", True)).start()
+    if mood == "shut":
+        threading.Thread(target=_open_by_file, args=(worker, args.data_dir / "open"), daemon=True).start()
     server.serve_forever()
+
+
+def _open_by_file(worker: FakeWorker, file: Path) -> None:
+    while not file.exists():
+        time.sleep(0.02)
+    worker.initialized = True
 
 
 if __name__ == "__main__":

@@ -513,6 +513,7 @@ async def test_a_chroma_that_does_not_answer_is_not_waited_for(store: Store, mon
         listing.goes_on.set()
         await settled(store, projector)
         await assert_true(store, shelf)
+        monkeypatch.setattr("worker.projection.mending._ANSWER_S", PATIENCE_S)
         assert (await projector.verify()).chroma == ""
 
 
