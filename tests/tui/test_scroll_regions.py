@@ -149,7 +149,7 @@ async def test_each_frame_is_what_textual_would_have_painted(size: tuple[int, in
             await stage.until(lambda number=number: f"{9100 + number}" in stage.text)  # type: ignore[misc]
         compared.resize(size[0] - 9, size[1] - 4)
         await stage.pilot.resize_terminal(size[0] - 9, size[1] - 4)
-        await stage.press(*"jjjkk")
+        await stage.press(*"jjjjjjjjjkk")
         await stage.settled()
     assert compared.faults == []
     assert compared.scrolls > 0 or size[0] == 120  # there a preview beside the list would have to scroll with it

@@ -80,22 +80,16 @@ class ThriftyApp(App[None]):
         if self._frames_as_read and renderable is not None and not self.is_headless and not self.is_inline:
             try:
                 renderable = self._shortened(screen, renderable)
-            except (AttributeError, TypeError):
-                self._frames_as_read = False
+            except (AttributeError, TypeError) as error:
+                self._give_up(error)
         super()._display(screen, renderable)
 
     def _shortened(self, screen: Screen[object], renderable: RenderableType) -> RenderableType:
-        compositor = screen._compositor
-        if type(renderable).__name__ == "ChopsUpdate" and (
-            self._base_frame is None or self._base_frame.region != compositor.size.region
-        ):
-            whole = compositor.render_update(full=True, screen_stack=self._background_screens)
-            renderable = renderable if whole is None else whole
-        frame = cast(_Frame, renderable)
+        frame, known = cast(_Frame, renderable), self._base_frame
         match type(renderable).__name__:
             case "LayoutUpdate":
                 frame.render_segments = partial(self._write_whole, cast(_Whole, renderable), frame.render_segments)
-            case "ChopsUpdate":
+            case "ChopsUpdate" if known is not None and known.region == screen.outer_size.region:
                 frame.render_segments = partial(self._write_part, cast(_Part, renderable), frame.render_segments)
             case _:
                 self._base_frame = self._on_terminal = None
@@ -111,10 +105,15 @@ class ThriftyApp(App[None]):
                 self._on_terminal = _after(self._base_frame, console)
             if self._on_terminal is not None:
                 return self._on_terminal.turn([*_pieces(frame, console)])
-        except (AttributeError, LookupError, TypeError, ValueError):
-            self._frames_as_read = False
-        self._base_frame = self._on_terminal = None
+        except (AttributeError, LookupError, TypeError, ValueError) as error:
+            self._give_up(error)
         return written(console)
+
+    def _give_up(self, error: Exception) -> None:
+        """From now on Textual's frames are written as they are."""
+        self.log.warning(f"frames are not as they were read: {error!r}")
+        self._frames_as_read = False
+        self._base_frame = self._on_terminal = None
 
 
 def _after(frame: _Whole, console: Console) -> Shown:
