@@ -62,6 +62,14 @@ async def test_what_cannot_be_read_as_a_filter_is_said_while_it_is_typed() -> No
         await stage.until(lambda: "prj: is text, no filter; is it project:?" in stage.text)
 
 
+async def test_where_nothing_is_found_it_is_said_in_a_narrow_pane_too_that_a_word_is_no_filter() -> None:
+    async with Stage(size=(50, 20)) as stage:
+        await stage.press("slash", *"prj:zebra")
+        await stage.until(lambda: "No hits" in stage.text)
+        await stage.settled()
+        assert any(line.strip() == "prj: is text, no filter; is it project:?" for line in stage.screen)
+
+
 async def test_what_is_typed_is_a_chip_that_can_be_taken_out() -> None:
     async with Stage() as stage:
         await stage.press("slash", *"concept:gotcha race", "enter")

@@ -8,6 +8,7 @@ import pytest
 from tests.processes import PATIENCE_S
 from tests.tui.memory import MINUTE_MS, NOW_MS, Params, many, observation, prompt, summary
 from tests.tui.stage import SETTINGS, Stage
+from tests.tui.test_settings import VALUES
 from tui.deeds import linking
 from tui.state import facts
 from tui.state.model import PAGE, Link, View
@@ -594,3 +595,21 @@ async def test_how_we_stand_with_the_worker_is_in_the_narrowest_head(size: tuple
         await stage.still()
         assert stage.screen[0].endswith("○ lost")
         assert "READ" in stage.screen[0]
+
+
+async def test_in_a_very_narrow_pane_no_figure_no_key_and_no_way_out_is_cut() -> None:
+    async with Stage(many(1_200), size=(40, 20)) as stage:
+        await stage.press("slash")
+        await stage.still()
+        assert stage.screen[-1].strip() == "↵ to the hits   Esc leave"
+        await stage.press("tab", "f")
+        await stage.settled()
+        await stage.until(lambda: any(line.endswith("1,200") for line in stage.screen))
+        assert stage.screen[-1].strip().endswith("? keys   q done")
+        stage.memory.surveyed.settings = VALUES
+        await stage.press("q")
+        await stage.until(lambda: stage.app.screen is stage.app.workspace)
+        await stage.press("E")
+        await stage.until(lambda: "CONTEXT" in stage.text)
+        names = [line.strip("▌ ").split()[0] for line in stage.screen if "_" in line]
+        assert len(names) == len({*names}) > 2

@@ -33,7 +33,7 @@ def lines(state: ViewState, room: int, glyphs: Glyphs) -> tuple[list[Line], list
 
 
 def _line(choice: Choice, most: int, room: int, glyphs: Glyphs) -> Line:
-    label = min(_LABEL, max(room - _COUNT - 6, 10))
+    label = min(_LABEL, max(room - _COUNT - 8, 10))
     sign = mark(choice.chip.value, glyphs) if choice.chip.field == "type" else None
     box = "[x] " if choice.on else "[ ] "
     name = fit.left(one_line(choice.label), label, glyphs.ellipsis)

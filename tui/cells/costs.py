@@ -152,7 +152,7 @@ def _spent(costs: Costs, lk: Look) -> str:
 def _back(costs: Costs, lk: Look) -> str:
     total = costs.total
     if costs.counting_since_epoch_ms is None:
-        return "nothing was read back yet; it is counted from the first time on"
+        return "nothing yet; it is counted from the first time on"
     since = f"since {look.short(lk, costs.counting_since_epoch_ms).strip()}"
     if not total.read_back:
         return f"no record was read in full {since}"

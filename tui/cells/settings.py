@@ -28,7 +28,8 @@ def lines(settings: Sequence[Setting], room: int, lk: Look) -> tuple[list[Line],
 
 
 def _line(setting: Setting, room: int, glyphs: Glyphs) -> Line:
-    name = min(38, max(room // 2 - 2, 12))
+    # Names begin alike: where there is little room they get what they need to be told apart.
+    name = min(38, max(room // 2 - 2, room - 16 if room >= 44 else room - 14, 12))
     aside = _aside(setting) if room >= 72 else ""
     value = one_line(setting.value) or "(empty)"
     rest = max(room - 2 - name - 2 - (len(aside) + 2 if aside else 0), 0)

@@ -161,8 +161,10 @@ def banner(state: ViewState, *, typing: bool = False) -> str:
 
 def as_of(state: ViewState, moment: str, *, listed: bool = True) -> str:
     """That it is the past that is looked at. listed: in the list, where a key leads back."""
-    here = "" if listed else "In the list "
-    return f"AS OF {moment}: nothing later is shown or counted. {here}{key_of(state, 'as_of', 'a')} returns to now."
+    key = key_of(state, "as_of", "a")
+    if not listed:
+        return f"AS OF {moment}: nothing later counts. In the list {key} returns to now."
+    return f"AS OF {moment}: nothing later is shown or counted. {key} returns to now."
 
 
 def shows_now(moment: str) -> str:
@@ -204,6 +206,7 @@ def note(state: ViewState, glyphs: Glyphs, *, typing: bool = False) -> Note:
     narrowed = [] if everywhere else [asked_of if asked.session else f"project {asked_of}"]
     narrowed += [f"only {kinds(state)}"] if asked.kinds else []
     lines: Note = [("strong", f"No hits for {one_line(asked.text)}" if not asked.bare else "Nothing here")]
+    lines += [("text", _sentence(note)) for note in state.notes if not note.startswith(("since ", "until "))]
     lines += [("text", "Searched in: " + ", ".join(narrowed))] if narrowed else []
     lines.append(("text", ""))
     lines += [("key", f"{key_of(state, 'clear', 'Esc')}  empties the search box")] if not asked.bare else []

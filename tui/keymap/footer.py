@@ -34,7 +34,12 @@ def footer(place: str, state: ViewState) -> list[tuple[str, str]]:
         return _pairs(("next_key", "down"), ("last_key", "up"), ("found_key", "to the keys"), ("drop_find", "close"))
     if place == FILTERS:
         return _pairs(
-            ("take", "on or off"), ("unfilter", "drop last"), ("down", "down"), ("up", "up"), ("back", "done")
+            ("take", "on or off"),
+            ("unfilter", "drop last"),
+            ("down", "down"),
+            ("up", "up"),
+            ("guide", "keys"),
+            ("back", "done"),
         )
     if place == PALETTE:
         return _pairs(("choose", "do it"), ("next_item", "down"), ("last_item", "up"), ("leave", "close"))
@@ -66,7 +71,7 @@ def footer(place: str, state: ViewState) -> list[tuple[str, str]]:
     if place in SURVEYS or place == ASK_BOX:
         return _pairs(*survey_footer.wanted(place, state))
     if place == BOX:
-        return [("Enter", "to the hits"), ("Esc", "clear" if state.ask.text else "leave"), ("Tab", "next pane")]
+        return [("Enter", "to the hits"), ("Tab", "next pane"), ("Esc", "clear" if state.ask.text else "leave")]
     return _of_list(place, state)
 
 
@@ -91,18 +96,16 @@ def _of_list(place: str, state: ViewState) -> list[tuple[str, str]]:
     third = ("demo", "leave demo") if state.visiting else ("scope", scopes.kind(scopes.following(state)))
     out = ("quit", "quit" if state.way_back is None else "back")
     last = ("back", "to the list") if place == PREVIEW else out
-    fourth = [("basket", "basket") if state.basket.entries else ("mark", "mark")]
+    # What is out of the ordinary, and how it ends, comes before what can be done at any time.
     if state.ask.as_of_ms is not None:
-        fourth = [past]
+        first = [past]
     elif state.live.paused or state.live.on:
-        # What is out of the ordinary, and how it ends, comes before what can be done at any time.
-        live = [("pause", "go on")] if state.live.paused else [("follow", "stop following"), ("pause", "pause")]
-        here = (*live, ("open", "open"), ("search", "search"), ("filters", "filters"))
-        return _pairs(*here, *_WHOLE, ("guide", "keys"), last)
-    elif state.fresh:
-        fourth = [("refresh", "show new"), ("follow", "follow")]
+        first = [("pause", "go on")] if state.live.paused else [("follow", "stop following"), ("pause", "pause")]
+    else:
+        first = [("refresh", "show new"), ("follow", "follow")] if state.fresh else []
+    marks = ("basket", "basket") if state.basket.entries else ("mark", "mark")
     return _pairs(
-        ("open", "open"), ("search", "search"), ("filters", "filters"), ("swap", "timeline"), third, *fourth,
+        *first, ("open", "open"), ("search", "search"), ("filters", "filters"), ("swap", "timeline"), third, marks,
         *_WHOLE, ("guide", "keys"), last,
     )  # fmt: skip
 

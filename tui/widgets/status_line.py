@@ -35,12 +35,10 @@ class StatusLine(StateLine):
             self.draw([[("notice", cut(said, room, self._glyphs.ellipsis))]])
             return
         pairs = [(self._glyphs.enter if key == "Enter" else key, label) for key, label in self._keys()]
-        gap = "   "
-        while len(pairs) > 3 and _taken(pairs, gap) > room:
-            if gap == "   ":
-                gap = "  "
-            else:
-                del pairs[-3]  # the last two, help and the way out, are always there
+        gap = "   " if _taken(pairs, "   ") <= room else "  "
+        kept = 2 if len(pairs) > 1 and pairs[-2][1] == "keys" else 1  # help and the way out are always there
+        while len(pairs) > kept and _taken(pairs, gap) > room:
+            del pairs[-1 - kept]
         gap = "   " if _taken(pairs, "   ") <= room else gap
         pieces: list[Piece] = []
         for number, (key, label) in enumerate(pairs):
