@@ -21,7 +21,7 @@ from worker.contract import gate, launch, process, settings
 from worker.contract.errors import Conflict, TimedOut, Unavailable
 from worker.contract.settings import Settings
 
-ENSURE = "from worker.contract import launch, settings; print(launch.ensure(settings.load()).pid)"
+ENSURE = "from worker.contract import launch, settings; print(launch.ensure(settings.load(), wait_s=60).pid)"
 
 
 @pytest.fixture
