@@ -12,6 +12,7 @@ from worker.contract.secret_shapes import SHAPES
 from worker.contract.secret_values import (
     SAID,
     has_login,
+    is_code,
     is_cookie,
     is_login,
     is_no_name,
@@ -88,7 +89,7 @@ _PLACES = (
     ("password", (" login",), _LOGIN),
     ("password", ("mysql", "mariadb"), r"""\b(?:mysql|mariadb)[\w-]{0,10}\b[^\n|;&]{0,200}?\s-p["']?([^\s"'$=]{3,})"""),
     ("password", ("redis-cli",), r"""\bredis-cli\b[^\n|;&]{0,200}?\s-a\s{1,4}["']?([^\s"'$]{3,})"""),
-    ("password", ("pass:",), r"""-pass(?:in|out)?\s{1,4}["']?pass:([^\s"'$]{3,})"""),
+    ("password", ("pass:",), r"""-pass(?:in|out)?\s{1,4}["']?pass:([^\s"'$<]{3,})"""),
     ("password", ("login",), r"\blogin\s{1,4}\S{1,128}\s{1,20}password\s{1,4}(\S{3,})"),
 )
 """Where a secret stands by what is around it: kind, words of which one is there, pattern. The last is of `.netrc`."""
@@ -268,7 +269,9 @@ def _told(text: str) -> Iterator[Found]:
         spoken = re.search(_SPOKEN_OF, text[max(0, match.start() - 72) : match.start()])
         if spoken is None:
             continue
-        if group == "quoted" or is_told(value, spoken[1].lower(), text[match.end() : match.end() + 16]):
+        if (group == "quoted" and not is_code(value)) or is_told(
+            value, spoken[1].lower(), text[match.end() : match.end() + 16]
+        ):
             yield Found("password", start, end)
 
 

@@ -50,10 +50,14 @@ def is_told(value: str, word: str, after: str) -> bool:
     return is_value(value, quoted=False) or (is_password and (_has_sign(value) or _is_mixed(value)))
 
 
+def is_code(value: str) -> bool:
+    """Whether a text fetches a value, and is none."""
+    return _REFERENCE.fullmatch(value) is not None or bool(set(value) & set("()[]{}/="))
+
+
 def _is_mixed(value: str) -> bool:
     """Whether a text is of letters and digits, and no code."""
-    has_both = any(map(str.isalpha, value)) and any(map(str.isdigit, value))
-    return has_both and _REFERENCE.fullmatch(value) is None and not set(value) & set("()[]{}/=")
+    return any(map(str.isalpha, value)) and any(map(str.isdigit, value)) and not is_code(value)
 
 
 def is_word_of_its_own(value: str) -> bool:

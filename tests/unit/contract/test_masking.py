@@ -169,6 +169,7 @@ ORDINARY = [
     "the password is 1024 characters long and the token is 32-byte",
     "the secret is in step-2 of the guide; the token is 'required'",
     "the token is OAuth2, the api key is optional",
+    "the source of a token is `args[token.index]`, the password is `settings.password` or 'get(1)'",
     "password = get_password()",
     "password = get_password2(user)",
     "token: str",
