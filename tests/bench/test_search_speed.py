@@ -95,26 +95,45 @@ class _Kept:
     """A connection that stays open. Its answers are bytes."""
 
     def __init__(self, host: str, port: int) -> None:
-        self._socket = socket.create_connection((host, port), timeout=30)
-        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._address = host, port
+        self._socket: socket.socket | None = None
         self._head = f"HTTP/1.1\r\nHost: {host}:{port}\r\n\r\n"
 
     def get(self, call: Call[Any]) -> bytes:
         """The body of an answer."""
-        self._socket.sendall(f"GET {call.path}?{urlencode(call.params)} {self._head}".encode())
-        answer = self._socket.recv(_PIECE_BYTES)
+        asked = f"GET {call.path}?{urlencode(call.params)} {self._head}".encode()
+        try:
+            return self._ask(asked)
+        except ConnectionError:  # the worker lets go of one that said nothing for five seconds
+            self.close()
+            return self._ask(asked)
+
+    def _ask(self, asked: bytes) -> bytes:
+        if self._socket is None:
+            self._socket = socket.create_connection(self._address, timeout=30)
+            self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._socket.sendall(asked)
+        answer = b""
         while b"\r\n\r\n" not in answer:
-            answer += self._socket.recv(_PIECE_BYTES)
+            answer += self._piece()
         head, _, body = answer.partition(b"\r\n\r\n")
         assert head.startswith(b"HTTP/1.1 200"), head
-        missing = int(head.lower().partition(b"content-length:")[2].split()[0]) - len(body)
-        while missing > 0:
-            piece = self._socket.recv(_PIECE_BYTES)
-            body, missing = body + piece, missing - len(piece)
+        size = int(head.lower().partition(b"content-length:")[2].split()[0])
+        while len(body) < size:
+            body += self._piece()
         return body
 
+    def _piece(self) -> bytes:
+        assert self._socket is not None
+        piece = self._socket.recv(_PIECE_BYTES)
+        if not piece:
+            raise ConnectionResetError
+        return piece
+
     def close(self) -> None:
-        self._socket.close()
+        if self._socket is not None:
+            self._socket.close()
+            self._socket = None
 
 
 def _ms(asked: Sequence[str], ask: Callable[[str], object]) -> list[float]:
