@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, ParamSpec
 from msgspec.structs import replace
 from textual import constants, events
 from textual.theme import Theme
+from textual.widget import AwaitMount
 from textual.worker import Worker, WorkerState
 
 from tui import hangup, messages, styles
@@ -165,6 +166,7 @@ class MemoryApp(ThriftyApp):
         self.theme_changed_signal.subscribe(self, self._wear_terminal_colours)
         self.animation_level = "none"  # a wheel that scrolls smoothly paints ten screens for one
         self.store.subscribe(self._changed)
+        self.call_next(AwaitMount(self.screen, [self.screen]))  # what is typed by now waits for somebody to have it
         if not self.is_headless:
             hangup.watch(_INPUT, partial(self._hung_up, asyncio.get_running_loop()))
         if self.state.key_notes:
