@@ -67,13 +67,13 @@ class Terminal:
         self._beside = beside
         self._framed = framed
         self.written = bytearray()
-        self.fd, child = pty.openpty()
+        self.fd, self._child = pty.openpty()
+        child = self._child
         fcntl.ioctl(child, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
         self.process = subprocess.Popen(
             [sys.executable, *argv], stdin=child, stdout=child, stderr=child, cwd=ROOT, env=dict(environ),
             start_new_session=True, close_fds=True,
         )  # fmt: skip
-        os.close(child)
 
     def __enter__(self) -> Self:
         return self
@@ -84,12 +84,12 @@ class Terminal:
         if self.process.poll() is None:
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
-        if self.fd >= 0:
-            os.close(self.fd)
+        self.hang_up()
 
     def send(self, keys: str) -> None:
-        """Type."""
+        """Type. When it returns the program has been woken, so that it is not ``settled`` before it has read."""
         os.write(self.fd, keys.encode())
+        select.select([self._child], [], [], 0)  # looking for it there has the kernel hand it on at once
 
     def pour(self, keys: str) -> None:
         """Type more than the line holds: what the program writes meanwhile is read, so that neither waits for ever."""
@@ -229,8 +229,10 @@ class Terminal:
 
     def hang_up(self) -> None:
         """The terminal is no more."""
-        os.close(self.fd)
-        self.fd = -1
+        for fd in (self.fd, self._child):
+            if fd >= 0:
+                os.close(fd)
+        self.fd = self._child = -1
 
     @property
     def text(self) -> str:
