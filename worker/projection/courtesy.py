@@ -8,8 +8,8 @@ from collections.abc import Callable
 _QUIET_S = 0.15
 """Without a question for so long, work goes on."""
 _BETWEEN_BATCHES_S = 1.0
-_BETWEEN_RUNS_S = 0.3
-"""The most that is waited under steady questions: a run of the model, some 60 ms, takes a sixth of the time then."""
+_BETWEEN_STEPS_S = 0.15
+"""The most that is waited under steady questions: a run of the model, some 60 ms, takes a third of the time then."""
 
 
 class Courtesy:
@@ -24,9 +24,10 @@ class Courtesy:
         """A question begins."""
         self._asked_s = self._clock()
 
-    async def make_way(self) -> None:
-        """Wait until no question began for a moment; under steady questions a second."""
-        until_s = self._clock() + _BETWEEN_BATCHES_S
+    async def make_way(self, *, amid: bool = False) -> None:
+        """Wait until no question began for a moment; under steady questions a second, or as ``give_way`` does amid a
+        batch."""
+        until_s = self._clock() + (_BETWEEN_STEPS_S if amid else _BETWEEN_BATCHES_S)
         for _ in range(int(_BETWEEN_BATCHES_S / _QUIET_S) + 1):  # each may be put off by another question
             left_s = self._left_s(until_s)
             if left_s <= 0:
@@ -34,8 +35,8 @@ class Courtesy:
             await asyncio.sleep(left_s)
 
     def give_way(self) -> None:
-        """The same in the middle of a batch, on a thread that works alone; under steady questions a third of it."""
-        until_s = self._clock() + _BETWEEN_RUNS_S
+        """The same amid a batch, on a thread that works alone; under steady questions no longer than that."""
+        until_s = self._clock() + _BETWEEN_STEPS_S
         while (left_s := self._left_s(until_s)) > 0 and not self._ended.wait(left_s):
             pass
 

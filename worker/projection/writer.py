@@ -145,7 +145,7 @@ class Writer:
             going = [job for job in jobs if job.taken or (job.record is None and not job.why)]
             index_trouble, late = "", False
             if courtesy is not None and index is not None:
-                await courtesy.make_way()
+                await courtesy.make_way(amid=True)
             with self._passage.through() as passes:
                 if index is not None and passes:
                     try:
