@@ -109,7 +109,8 @@ def test_help_lists_every_action_once() -> None:
 @pytest.mark.parametrize("place", [places.BOX, places.LIST, places.PREVIEW, places.RECORD, places.GUIDE])
 @pytest.mark.parametrize("state", [SHOWN, ViewState(), replace(SHOWN, view=View.TIMELINE)])
 def test_footer_is_short(place: str, state: ViewState) -> None:
-    assert 3 <= len(footer.footer(place, state)) <= 8
+    here = [label for label in footer.footer(place, state) if label[0] not in {"$", "S", "p", "!", "A", "E"}]
+    assert 3 <= len(here) <= 8  # before the other screens, which are named where there is room
 
 
 def test_sheets_are_found() -> None:
