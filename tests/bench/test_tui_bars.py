@@ -53,8 +53,8 @@ WALKS = {
     "next start": ("p", "NEXT SESSION"),
     "health": ("!", "HEALTH"),
     "palette": (":", "do it"),
-    "guide": ("?", "q close"),
-    "box of the guide": ("?/", "to the keys"),
+    "guide": ("?\r", "q close"),
+    "box of the guide": ("?", "to the keys"),
 }
 """Screen or focus → the keys that lead there from the list, and what shows that they have."""
 
