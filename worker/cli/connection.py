@@ -49,6 +49,8 @@ def started(where: Settings) -> Health:
     try:
         return launch.ensure(where)
     except (TimedOut, Silent) as error:
+        patience.cancel()
+        patience.join()  # it may be about to say it
         if silent:
             raise AlreadyTold(error.message) from error
         raise
