@@ -75,33 +75,24 @@ class Highlighter:
                 if any(_stem(word) in self._stems for word in words) or self._begin(words):
                     yield start, end
             return
-        # No piece of ASCII text has a blank in it, and what stands between blanks is mostly one piece.
-        chunks = plain.split(" ")
-        start = 0
-        for chunk, wanted in zip(chunks, self._wanted(chunks), strict=True):
-            if wanted and chunk.isalnum():
-                yield start, start + len(chunk)
-            elif wanted:
-                yield from self._inside(chunk, start)
-            start += len(chunk) + 1
-
-    def _inside(self, chunk: str, start: int) -> Iterator[tuple[int, int]]:
-        pieces = list(analysis.ascii_pieces(chunk))
-        for piece, wanted in zip(pieces, self._wanted([piece.group() for piece in pieces]), strict=True):
+        pieces = analysis.ascii_pieces(plain)
+        at = 0
+        for piece, wanted in zip(pieces, self._wanted(pieces), strict=True):
+            at = plain.index(piece, at)  # between two pieces nothing can look like one
             if wanted:
-                yield start + piece.start(), start + piece.end()
+                yield at, at + len(piece)
+            at += len(piece)
 
-    def _wanted(self, texts: Sequence[str]) -> list[bool]:
-        """Which ASCII texts have what is looked for. All in one go: twenty records make five hundred of them."""
-        stems = _stems if max(map(len, texts), default=0) <= _LONGEST_KEPT else _stems.__wrapped__
-        apart = self._stems.isdisjoint
-        wanted = [not apart(stems(text)) for text in texts]
+    def _wanted(self, pieces: Sequence[str]) -> list[bool]:
+        """Which pieces of ASCII text have what is looked for. In one go: twenty records have five hundred of them."""
+        apart, anew = self._stems.isdisjoint, _stems.__wrapped__
+        wanted = [not apart(_stems(piece) if len(piece) <= _LONGEST_KEPT else anew(piece)) for piece in pieces]
         if self._prefix is None:
             return wanted
-        # Most texts are one word in lower case, which is all that ``words`` would say.
+        # Most pieces are one word in lower case, which is all that ``words`` would say.
         return [
-            has or self._begin((text,) if text.islower() and text.isalpha() else analysis.words(text))
-            for text, has in zip(texts, wanted, strict=True)
+            has or self._begin((piece,) if piece.islower() and piece.isalpha() else analysis.words(piece))
+            for piece, has in zip(pieces, wanted, strict=True)
         ]
 
     def _begin(self, words: Iterable[str]) -> bool:
