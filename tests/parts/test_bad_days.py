@@ -248,6 +248,7 @@ def test_health_tells_of_a_lock_that_is_held_for_long_and_nothing_is_lost(tmp_pa
             wait_for(lambda: worker.quick.send(calls.health()).status == "degraded")
             health = worker.quick.send(calls.health())
             assert "another program holds the database" in health.dependencies["statuses"][0]["message"]
+            assert worker.quick.send(calls.doctor()).health.dependencies.degraded
             assert worker.quick.send(calls.search(SearchQuery(text="waits"))).total == 0
             other.execute("ROLLBACK")
             assert all(save.result().success for save in saves)

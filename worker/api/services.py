@@ -12,7 +12,7 @@ from worker.capture.intake import Intake
 from worker.contract.errors import Conflict, Unavailable
 from worker.contract.index import IndexState, IndexStatus
 from worker.contract.search import Degraded
-from worker.contract.upkeep import ProcessingStatus
+from worker.contract.upkeep import DependencyHealth, DependencyStatus, ProcessingStatus
 from worker.corpus.desk import Desk
 from worker.observer.runner import Observer, ObserverStatus
 from worker.projection.extent import extent
@@ -82,6 +82,20 @@ class Services:
     def trouble(self) -> str:
         """Why there is no store yet, or why nothing can be written to it at present; empty if all is well."""
         return self.failure or (self.opened[0].trouble if self.opened else "")
+
+    @property
+    def dependencies(self) -> DependencyHealth:
+        """What is the matter with the database, in the original's words."""
+        if not self.trouble:
+            return DependencyHealth()
+        told = DependencyStatus(
+            dependency="database",
+            kind="unavailable",
+            message=self.trouble,
+            remediation="",
+            recordedAtMs=self.now_ms(),
+        )
+        return DependencyHealth(degraded=True, statuses=(told,))
 
     @property
     def store(self) -> Store:

@@ -16,7 +16,6 @@ from worker.contract import calls, settings_file
 from worker.contract.errors import Conflict, MemError
 from worker.contract.upkeep import (
     Check,
-    DependencyHealth,
     Doctor,
     DoctorHealth,
     Done,
@@ -59,7 +58,7 @@ def routes(services: Services) -> list[Endpoint]:
             Doctor(
                 supervisor=Supervisor(running=True, pid=os.getpid(), uptime=uptime),
                 processes=(myself,),
-                health=DoctorHealth(deadProcessPids=(), envClean=True, dependencies=DependencyHealth()),
+                health=DoctorHealth(deadProcessPids=(), envClean=True, dependencies=services.dependencies),
                 checks=(
                     *await _memory(services),
                     await asyncio.to_thread(_disk, services),

@@ -31,7 +31,7 @@ def routes(services: Services) -> list[Endpoint]:
         return respond(SettingsSaved(success=True, message=_told(done), changed=done.keys, ignored=done.ignored))
 
     async def dependencies(request: Request) -> Response:
-        return respond(DependencyHealth())
+        return respond(services.dependencies)
 
     return [
         Endpoint(

@@ -3,6 +3,7 @@
 import os
 import sys
 
+import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -33,7 +34,7 @@ def routes(services: Services) -> list[Endpoint]:
                 platform=sys.platform,
                 dataDir=str(services.data_dir),
                 ai=_observer(services),
-                dependencies=_dependencies(services),
+                dependencies=msgspec.to_builtins(services.dependencies),
             )
         )
 
@@ -98,14 +99,6 @@ def routes(services: Services) -> list[Endpoint]:
             answers=(ProcessingStatus,),
         ),
     ]  # fmt: skip
-
-
-def _dependencies(services: Services) -> dict[str, object]:
-    """What is the matter with the database, in the original's words."""
-    if not services.trouble:
-        return {"degraded": False, "statuses": []}
-    told = {"dependency": "database", "kind": "unavailable", "message": services.trouble}
-    return {"degraded": True, "statuses": [told | {"remediation": "", "recordedAtMs": services.now_ms()}]}
 
 
 def _observer(services: Services) -> dict[str, object]:
