@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from worker.projection.meaning import Read
 from worker.store.vectors import Stored
 
-_MOST_BYTES = 24 * 2**20
-"""5,000 records of six documents."""
+_MOST_BYTES = 12 * 2**20
+"""2,500 records of six documents."""
 
 
 class Recent:
