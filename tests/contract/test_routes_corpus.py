@@ -331,7 +331,7 @@ async def test_what_questions_cost_is_told_by_day_project_and_model(edge: Edge, 
 
 
 async def test_what_is_private_is_neither_asked_nor_kept(edge: Edge, claude: FakeClaude) -> None:
-    """Of a question, a description, and a record that another program wrote."""
+    """Of a question, a description, each part of the filter, and a record that another program wrote."""
     canary = "zqCanary7Bird"
     raw = f"UPDATE observations SET narrative = 'token ghp_{canary}0123456789abcdef <private>{canary}' WHERE id = 1"
     await edge.services.store.write(lambda connection: connection.execute(raw).rowcount)
@@ -341,6 +341,8 @@ async def test_what_is_private_is_neither_asked_nor_kept(edge: Edge, claude: Fak
     await edge.post("/api/corpus/auth/query", {"question": f"What skew? {hidden}"})
     assert "What skew?" in claude.calls[-1]["told"] and canary not in json.dumps(claude.calls)
     assert file_of(edge, "auth")["description"] == "Login  password=****"
+    await made(edge, types=[hidden, "bugfix"], concepts=hidden, files=[hidden], query=hidden, project=hidden)
+    assert canary not in json.dumps(file_of(edge, "auth"))
     blank = await edge.problem("POST", "/api/corpus/auth/query", json={"question": f"<private>{canary}"})
     assert blank == (422, "invalid", "question")
 

@@ -179,7 +179,7 @@ def test_another_is_asked_who_it_is_before_it_gets_the_token(
 
 @pytest.mark.parametrize(("stranger", "health"), [("", (200, "{}")), ("0badc0de", (200, "{}")), (None, (404, "{}"))])
 @pytest.mark.parametrize("token", ["tok_test_1", ""])
-@pytest.mark.parametrize("event", EVENTS[1:])
+@pytest.mark.parametrize("event", EVENTS)
 def test_a_stranger_gets_neither_the_token_nor_the_event(
     agent: Agent, worker: FakeWorker, stranger: str | None, health: tuple[int, str], event: str, token: str
 ) -> None:
@@ -187,10 +187,22 @@ def test_a_stranger_gets_neither_the_token_nor_the_event(
     (agent.memory / "worker.pid").unlink()
     worker.mark = worker.mark if stranger is None else stranger
     worker.answers["/api/health"] = health
-    agent.answer(event, prompt=f"use {CANARY}", tool_name="Bash", tool_response=CANARY, last_assistant_message=CANARY)
-    assert all(path == "/api/health" and body is None for path, _, body, _ in worker.asked)
+    file = agent.work / f"{CANARY}.py"
+    file.write_text("x" * 2000)
+    agent.answer(
+        event, prompt=f"use {CANARY}", tool_name="Bash", tool_response=CANARY, last_assistant_message=CANARY,
+        tool_input={"file_path": str(file)},
+    )  # fmt: skip
+    assert worker.asked and all(path == "/api/health" and body is None for path, _, body, _ in worker.asked)
     assert "tok_test_1" not in str(worker.asked) and CANARY not in str(worker.asked)
-    assert len(agent.kept()) == (event != "file-context")
+    assert len(agent.kept()) == (event not in ("context", "file-context"))
+
+
+def test_a_tools_name_and_an_agents_are_clean_too(lonely: Agent) -> None:
+    hidden = f"a<private>{CANARY}</private> password={CANARY}9"
+    lonely.answer("observation", tool_name=hidden, agent_id=hidden, agent_type=hidden, tool_response="x")
+    (kept,) = lonely.kept()
+    assert CANARY not in json.dumps(kept) and kept["body"]["tool_name"] == "a password=****"
 
 
 def test_a_prompt_is_told(agent: Agent, worker: FakeWorker) -> None:

@@ -184,12 +184,12 @@ class _Event:
         if said.agent_id and where.skip_agents:
             return
         payload = {
-            "tool_name": said.tool_name,
+            "tool_name": cleaned(said.tool_name),
             "tool_input": cleaned(bounded(said.tool_input, NAMES)),
             "tool_response": cleaned(bounded(said.tool_response, NAMES)),
             "tool_use_id": said.tool_use_id or None,
-            "agentId": said.agent_id or None,
-            "agentType": said.agent_type or None,
+            "agentId": cleaned(said.agent_id) or None,
+            "agentType": cleaned(said.agent_type) or None,
         }
         self._tell("/api/sessions/observations", payload)
 

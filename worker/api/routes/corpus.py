@@ -183,9 +183,7 @@ def _filter(order: CorpusOrder) -> CorpusFilter:
 
 def _values(given: list[str] | str | None, name: str) -> tuple[str, ...]:
     found = tuple(dict.fromkeys(value.strip() for value in text_list(given or (), name, most=_MOST_VALUES)))
-    for value in found:
-        _text(value, name)
-    return tuple(value for value in found if value)
+    return tuple(kept for value in found if (kept := _text(value, name)))
 
 
 def _text(given: str | None, name: str) -> str | None:

@@ -75,7 +75,7 @@ class Worker:
     def ask_text(self, method: str, target: str, body: Mapping[str, object] | None = None) -> str:
         """Any answer. Errors: as ``ask``."""
         where, memory = self._settings, self._memory()
-        if memory and not self._is_known and (where.token or body is not None):
+        if memory and not self._is_known:
             self._get_to_know(memory)
         content = None if body is None else json.dumps(body, separators=(",", ":")).encode()
         answer = exchange(
@@ -86,7 +86,7 @@ class Worker:
         return answer.decode("utf-8", "replace")
 
     def _get_to_know(self, memory: str) -> None:
-        """Nobody on this machine gets the token or an event but our worker, which is known by its pid file.
+        """Nobody on this machine is told anything but our worker, which is known by its pid file.
 
         Where that tells nothing, as of a worker in a container, it is asked first who it is. Errors: as ``ask``.
         """
