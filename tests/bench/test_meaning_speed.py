@@ -194,7 +194,7 @@ def _progress(worker: WorkerProcess) -> tuple[int, Cost]:
 def _after(worker: WorkerProcess, embedded: int) -> int:
     """How many are embedded as soon as it is another number."""
     while (now := _status(worker)).embedded == embedded and now.pending:
-        time.sleep(0.01)
+        time.sleep(0.1)  # each look costs the worker as much as an embedded fact
     return now.embedded
 
 
