@@ -55,9 +55,10 @@ line. The second is PuTTY's."""
 _IN_URL = r"""://[^\s/@:"'`<>\\]{0,256}:([^\s/"'`<>\\]{1,512})@(?=[\w\[])"""
 _BEARER = r"\b(?:Bearer|bearer|BEARER)\s{1,4}([\w.~+/=-]{8,})"
 _HEADER = (
-    r"""(?i)authorization\\?["']?\s{0,4}[:=]\s{0,4}\\?["']?(?:(?:basic|token|digest|apikey|bearer)\s{1,4})?"""
+    r"""(?i)(?<![a-z0-9]_)authorization\\?["']?\s{0,4}[:=]\s{0,4}\\?["']?(?:(?:basic|token|digest|apikey|bearer)\s{1,4}|(?=[a-z]{0,99}[^a-z\s]))"""
     r"""([^\s"'\\,;<>{}$()*]{8,})"""
 )
+"""What has letters alone is the name of a type, where no word tells how somebody is let in."""
 _HEADERS = ("authorization", "proxy-authorization", "cookie", "set-cookie")
 _COOKIE_NAME = r"[\w!#%&*+.^|~-]{1,64}"
 _COOKIE_PAIR = rf"""{_COOKIE_NAME}=[^\s;,"'\\]{{0,4096}}"""
@@ -73,6 +74,17 @@ _DSN = r"://([0-9a-f]{32}(?::[0-9a-f]{32})?|\w{16,64}(?=@[\w.-]{0,80}\bsentry\b)
 _DOCKER = r"""(?i)(?<![a-z])_?auth\\?["']?\s{0,4}[:=]\s{0,4}\\?["']?([a-z0-9+/]{8,4096}={0,2})"""
 _USER = r"""(?<=[\s"'])(?:-u|--user)[\s=]{1,4}["']?[^\s:"'$]{1,128}:([^\s"'$]{3,})"""
 
+_CURL_USER = r"""\bcurl\b[^\n|;&]{0,300}?\s-u["']?[^\s:"'$-][^\s:"'$]{0,127}:([^\s"'$]{3,})"""
+_SUDO = (
+    r"""\becho\s{1,4}(?:-n\s{1,4})?["']?([^\s"'$-][^\s"'$]{2,})["']?\s{0,4}\|\s{0,4}sudo\s[^\n|;&]{0,80}?-\w{0,5}S\b"""
+)
+_USER_OF_URL = r"://(?=\w{20,200}@[a-z])(?=\d{0,40}[A-Za-z])((?:[A-Za-z_]{0,99}\d){3}\w{0,200})@"
+_CAPITAL_P = r"""\b(?:zip|unzip|sqlcmd|bcp)\s[^\n|;&]{0,200}?(?<=\s)-P\s{1,4}["']?([^\s"'$-][^\s"'$]{2,})"""
+_LDAP = r"""\bldap\w{2,12}\s[^\n|;&]{0,200}?(?<=\s)-w\s{1,4}["']?([^\s"'$-][^\s"'$]{2,})"""
+_SQL = (
+    r"(?i)\b(?:identified\s{1,4}(?:with\s{1,4}\S{1,40}\s{1,4})?by|(?:with|encrypted)\s{1,4}password"
+    r"|convertto-securestring(?:\s{1,4}-string)?)\s{1,4}[\"']([^\s\"']{3,128})[\"']"
+)
 _SAS = r"(?<=[?&;]sig=)([\w%+/=-]{30,})"
 _LOGIN = (
     r"\b(?:docker|podman|helm registry|az|oc)\s{1,4}login\b[^\n|;&]{0,200}?"
@@ -85,6 +97,12 @@ _PLACES = (
     ("password", ("-u", "--user"), _USER),
     ("token", ("sig=",), _SAS),
     ("token", ("://",), _DSN),
+    ("token", ("://",), _USER_OF_URL),
+    ("password", ("curl",), _CURL_USER),
+    ("password", ("sudo",), _SUDO),
+    ("password", ("zip ", "sqlcmd", "bcp "), _CAPITAL_P),
+    ("password", ("ldap",), _LDAP),
+    ("password", ("identified", "password", "securestring"), _SQL),
     ("password", ("sshpass",), r"""\bsshpass\s{1,4}-p\s{0,4}["']?([^\s"'$]{3,})"""),
     ("password", (" login",), _LOGIN),
     ("password", ("mysql", "mariadb"), r"""\b(?:mysql|mariadb)[\w-]{0,10}\b[^\n|;&]{0,200}?\s-p["']?([^\s"'$=]{3,})"""),
@@ -96,7 +114,7 @@ _PLACES = (
 
 _WORDS = (
     r"password|passwd|passphrase|pass|pwd|secret|token|credentials?"
-    r"|(?:api|access|private|secret|auth|encryption|signing|master|account|shared|service|admin)[_-]?key"
+    r"|(?:api|access|private|secret|auth|encryption|signing|master|account|shared|service|admin|subscription)[_-]?key"
 )
 _TAIL = r"(?:[_-](?:prod|production|dev|test|staging|live|value|b64|base64|\d{1,3}))?"
 _NAMED = (
@@ -128,6 +146,19 @@ _LINE = (
     r"(?=[.]?[ \t]{0,8}(?:\r?\n[ \t]{0,16}[^ \t)}\]]|\s{0,64}\Z))"
 )
 """A line that says nothing else; the last one within brackets is code."""
+_WITH_VALUE = (
+    rf"""(?i)(?<![\w-])(?:name|key)\\?["']?\s{{0,4}}[:=]\s{{0,4}}\\?["']?(?:[\w.-]{{0,60}}[_.-])?(?:{_WORDS}){_TAIL}\\?["']?"""
+    r"""[\s,]{1,40}\\?["']?value\\?["']?\s{0,4}[:=]\s{0,4}\\?["']?([^\s"'\\,;<>{}]{4,256})"""
+)
+"""As settings of containers and of .NET have it."""
+_SET = (
+    rf"(?i)\bconfigure\s{{1,4}}set\s{{1,4}}(?:[\w.-]{{0,80}}[_.-])?(?:{_WORDS})"
+    r"""\s{1,4}["']?([^\s"'$-][^\s"']{5,})"""
+)
+_FALLBACK = (
+    rf"""(?i)(?:(?:getenv|environ\.get|env\.get|env\.fetch|env)\(\s{{0,4}}["'](?:\w{{0,60}}_)?(?:{_WORDS}){_TAIL}["']\s{{0,4}},"""
+    rf"""|\benv\.(?:\w{{0,60}}_)?(?:{_WORDS}){_TAIL}\s{{0,4}}(?:\|\||\?\?))\s{{0,4}}["']([^\s"'/]{{4,128}})["']"""
+)
 _IS = (
     r"""\s(?:is|was|will\sbe)(?:\s(?:now|currently|still|just))?:?\s{1,4}"""
     r"""(?:(?P<quote>["'`])(?P<quoted>[^\s"'`]{4,128})(?P=quote)|(?P<bare>[^\s"'`,;<>]{4,128}))"""
@@ -145,6 +176,9 @@ _INLINE = rf"(?i)(?<=[\w'\"/] )(?:\w{{1,20}}_)?{_PASSWORDS}=([\w!@#%^*+/-]{{4,12
 _EQUAL = ("password=", "passwd=", "passphrase=", "passcode=", "pwd=")
 _COLON = tuple(word[:-1] + colon for word in _EQUAL for colon in (":", " :"))
 _GIVEN: tuple[tuple[str, tuple[str, ...], Callable[[str], bool]], ...] = (
+    (_WITH_VALUE, ("value",), is_word_of_its_own),
+    (_SET, ("configure",), is_no_name),
+    (_FALLBACK, ("env",), is_no_name),
     (_SPACED, ("setenv", "set -", "env "), is_password),
     (_BESIDE, _COLON, is_word_of_its_own),
     (_LINE, _COLON, is_word_of_its_own),
@@ -153,7 +187,9 @@ _GIVEN: tuple[tuple[str, tuple[str, ...], Callable[[str], bool]], ...] = (
     (_OPTION, (*_EQUAL, "secret=", "token=", "pass=", "key=", "credential=", "credentials="), is_no_name),
 )
 """How passwords are given that no shape tells: pattern, words of which one is there, what they must be."""
-_QUOTED = re.compile(r"""(?P<quote>\\{0,2}["'`])(?P<value>(?:(?!(?P=quote))[^\n]){1,4096})(?P=quote)""")
+_QUOTED = re.compile(
+    r"""(?:[bBrRuU]{1,2}(?=["']))?(?P<quote>\\{0,2}["'`])(?P<value>(?:(?!(?P=quote))[^\n]){1,4096})(?P=quote)"""
+)
 _BARE = re.compile(r"[^\s\"'`,;<>&|]{3,256}")
 _REST = re.compile(r"[^\s\"'`,;<>&|]*")
 _NAME_CHARS = re.compile(r"[\w.-]{0,64}\Z", re.ASCII)

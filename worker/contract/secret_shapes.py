@@ -3,7 +3,7 @@
 _EDGE = r"(?<![A-Za-z0-9_-])"
 _SHAPES: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("api key", ("sk-ant-", "sk-proj-", "sk-or-", "sk-svcacct-"), r"sk-(?:ant|proj|or|svcacct)-[\w-]{8,}"),
-    ("api key", ("sk-",), r"sk-(?=[A-Za-z_-]{0,60}\d)[\w-]{16,}"),
+    ("api key", ("sk-",), r"sk-(?!ecdsa-|ssh-)(?=[A-Za-z_-]{0,60}\d)[\w-]{16,}"),
     ("api key", ("k_live_", "k_test_", "whsec_"), r"(?:(?:sk|rk)_(?:live|test)|whsec)_[\w+/=]{10,}"),
     ("api key", ("AIza",), r"AIza[\w-]{30,}"),
     ("api key", ("gsk_", "xai-", "pplx-", "r8_", "hf_"), r"(?:gsk_|xai-|pplx-|r8_|hf_)[A-Za-z0-9]{20,}"),

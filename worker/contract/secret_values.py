@@ -13,6 +13,11 @@ _TECHNICAL = (
 _REFERENCE = re.compile(r"[A-Za-z_]\w*(?:(?:\.|->|::)[A-Za-z_]\w*)+")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
+_MODULE_OR_CLASS = re.compile(
+    r"(?:\.[a-z]\w*)+\Z|_[A-Z]\w*[a-z]\w*\Z|(?:[A-Z][a-z\d]{0,30}){0,9}(?:Secret|Key|Token|Password)(?:[A-Z][a-z]{1,30})+\Z"
+)
+_URL = re.compile(r"https?://[^\s@]*\Z")
+_CONSTANT = re.compile(r"[A-Z]{2,}[A-Z\d]*(?:_[A-Z\d]+)+\Z")
 _COMMON = re.compile(r"[A-Za-z]{4,32}\d{2,8}[!@#$%?*]{1,3}|[A-Z][a-z]{3,32}\d{2,8}")
 """As people choose them, `Password123`: a variable is not called so."""
 _STRONG_TOKEN = (
@@ -102,6 +107,8 @@ def is_secret(value: str, name: str, *, quoted: bool) -> bool:
         before = name[:-5]
         if not re.search(_STRONG_TOKEN, before) and not name.isupper():
             return is_value(value, quoted=False) and len(value) >= 8
+    if quoted and _MODULE_OR_CLASS.match(value):
+        return False
     if quoted and " " in value.strip():
         return "passphrase" in name.lower()
     return is_value(value, quoted=quoted)
@@ -113,7 +120,12 @@ def is_value(value: str, *, quoted: bool) -> bool:
         return False
     if quoted:
         return True
-    if _DATE.match(value) or (SAID.search(value) and not _is_noise(value) and not _COMMON.fullmatch(value)):
+    if (
+        _DATE.match(value)
+        or _URL.match(value)
+        or _CONSTANT.match(value)
+        or (SAID.search(value) and not _is_noise(value) and not _COMMON.fullmatch(value))
+    ):
         return False
     has_digit, has_letter = any(char.isdigit() for char in value), any(char.isalpha() for char in value)
     if not has_letter:
