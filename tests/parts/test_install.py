@@ -113,6 +113,28 @@ def test_taking_out_leaves_what_was_before(home: Home) -> None:
     assert "has none of our hooks" in home.run("uninstall").stdout
 
 
+@pytest.mark.parametrize(
+    "content", [SETTINGS, SETTINGS.replace("\n", "\r\n"), '{"a":[1,2], "b":"\\u00e9"}\n', "", "\ufeff", '\ufeff{"a":1}']
+)
+def test_taking_out_at_once_gives_the_same_bytes_back(home: Home, content: str) -> None:
+    home.settings.parent.mkdir()
+    home.settings.write_bytes(content.encode())
+    assert home.run("install").returncode == 0
+    written = home.settings.read_bytes()
+    assert written.count(b"\r\n") == (written.count(b"\n") if "\r\n" in content else 0)
+    assert home.run("uninstall").returncode == 0
+    assert home.settings.read_bytes() == content.encode()
+
+
+def test_what_was_changed_since_is_not_made_undone_by_taking_out(home: Home) -> None:
+    home.settings.parent.mkdir()
+    home.settings.write_text('{"a":1}')
+    home.run("install")
+    home.settings.write_text(home.settings.read_text().replace('"a": 1', '"a": 2'))
+    home.run("uninstall")
+    assert json.loads(home.settings.read_text()) == {"a": 2}
+
+
 @pytest.mark.parametrize("content", ['{"a": 1,}', "[]", "// words\n{}", '{"hooks": []}'])
 def test_a_file_that_cannot_be_merged_into_is_left_alone_and_told(home: Home, content: str) -> None:
     home.settings.parent.mkdir()

@@ -13,6 +13,8 @@ from typing import Any
 
 _TRIES = 5
 _MARK = ".claude-mem-backup-"
+_BOM = b"\xef\xbb\xbf"
+_COPIES_LOOKED_AT = 3
 
 
 class Unusable(Exception):
@@ -49,7 +51,8 @@ def changed(file: Path, change: Callable[[dict[str, Any]], dict[str, Any]], *, d
                 raise Unusable(f"{file}: {error}") from error
             if after == before:
                 return None
-            content = _text(after, raw)
+            kept = _as_kept(file, after)
+            content = _text(after, raw) if kept is None else kept
             if dry_run:
                 return Changed(file, raw, content, None)
             backup = _kept(file) if raw is not None else None
@@ -92,10 +95,11 @@ def _read(file: Path) -> bytes | None:
 
 
 def _object(file: Path, raw: bytes | None) -> dict[str, Any]:
-    if raw is None or not raw.strip():
+    content = (raw or b"").removeprefix(_BOM)
+    if not content.strip():
         return {}
     try:
-        value = json.loads(raw.removeprefix(b"\xef\xbb\xbf"))
+        value = json.loads(content)
     except json.JSONDecodeError as error:
         raise Unusable(f"{file}, {_told(error)}") from error
     except (ValueError, RecursionError) as error:
@@ -117,6 +121,17 @@ def _told(error: json.JSONDecodeError) -> str:
     return f"line {line}, column {at - error.doc.rfind(chr(10), 0, at)}: it {what}"
 
 
+def _as_kept(file: Path, value: dict[str, Any]) -> bytes | None:
+    """The newest copy of a file if it holds just this: then not a blank of it is lost."""
+    kept = sorted(file.parent.glob(f"{file.name}{_MARK}*"), key=lambda one: one.stat().st_mtime_ns)
+    for copy in kept[: -_COPIES_LOOKED_AT - 1 : -1]:
+        with contextlib.suppress(Unusable, OSError):
+            content = copy.read_bytes()
+            if json.dumps(_object(copy, content)) == json.dumps(value):
+                return content
+    return None
+
+
 def _text(value: dict[str, Any], before: bytes | None) -> bytes:
     """As JSON, in the way it was written before."""
     found = re.search(rb"\n([ \t]+)\"", before or b"")
@@ -126,10 +141,11 @@ def _text(value: dict[str, Any], before: bytes | None) -> bytes:
         encoded = text.encode()
     except UnicodeEncodeError:  # half a surrogate pair, which only JSON can write
         encoded = json.dumps(value, indent=indent).encode()
-    ends = before is None or not before.strip() or before.endswith(b"\n")
-    return (
-        (b"\xef\xbb\xbf" if (before or b"").startswith(b"\xef\xbb\xbf") else b"") + encoded + (b"\n" if ends else b"")
-    )
+    if before is None or not before.removeprefix(_BOM).strip() or before.endswith(b"\n"):
+        encoded += b"\n"
+    if before is not None and b"\r\n" in before:
+        encoded = encoded.replace(b"\n", b"\r\n")
+    return (_BOM if before is not None and before.startswith(_BOM) else b"") + encoded
 
 
 def _kept(file: Path) -> Path:
