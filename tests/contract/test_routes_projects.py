@@ -75,6 +75,7 @@ async def test_what_comes_from_an_alias_is_filed_under_the_project_and_given_to_
     assert {line["project"] for line in (await edge.ask("/api/sessions"))["sessions"]} == {"shop"}
     rows = (await edge.ask("/api/context/rows", project="store"))["rows"]
     assert [row["title"] for row in rows] == ["old"]
+    assert (await edge.post("/api/memory/save", {"text": "a lamp", "project": "store"}))["project"] == "shop"
 
 
 @pytest.fixture

@@ -31,7 +31,8 @@ def routes(services: Services) -> list[Endpoint]:
         if not said:
             raise Invalid("text must not be blank", field="text")
         metadata = asked.metadata or {}
-        project = asked.project or _text(metadata, "project") or _PROJECT
+        named = asked.project or _text(metadata, "project") or _PROJECT
+        project = services.store.aliases.get(named, named)
         title = (asked.title or "").strip() or (said if len(said) <= _TITLE_CHARS else said[:_TITLE_CHARS] + "...")
         memory = msgspec.structs.replace(Save(text=said), title=title, project=project, metadata=asked.metadata)
         platform, now = _text(metadata, "platformSource"), services.now_ms()
