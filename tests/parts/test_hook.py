@@ -198,6 +198,15 @@ def test_a_stranger_gets_neither_the_token_nor_the_event(
     assert len(agent.kept()) == (event not in ("context", "file-context"))
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="no pipes in folders there")
+def test_a_pipe_as_pid_file_tells_nothing_and_is_not_waited_for(agent: Agent, worker: FakeWorker) -> None:
+    (agent.memory / "worker.pid").unlink()
+    os.mkfifo(agent.memory / "worker.pid")
+    worker.answers["/api/health"] = (200, "{}")
+    agent.answer("session-init", prompt="p")
+    assert [path for path, *_ in worker.asked] == ["/api/health", "/api/sessions/init"]
+
+
 def test_a_tools_name_and_an_agents_are_clean_too(lonely: Agent) -> None:
     hidden = f"a<private>{CANARY}</private> password={CANARY}9"
     lonely.answer("observation", tool_name=hidden, agent_id=hidden, agent_type=hidden, tool_response="x")

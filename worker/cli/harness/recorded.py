@@ -6,6 +6,8 @@ import os
 from worker.contract.running import PID_FILE, alive, start_token
 
 _MOST_BYTES = 4_096
+_AT_ONCE = getattr(os, "O_NONBLOCK", 0)
+"""Nobody waits for who writes into it, should it be a pipe."""
 
 
 def is_recorded(data_dir: str, port: int) -> bool:
@@ -14,7 +16,8 @@ def is_recorded(data_dir: str, port: int) -> bool:
     It wrote the file when it had the port, and keeps it until it ends: nobody else listens there meanwhile.
     """
     try:
-        with open(os.path.join(data_dir, PID_FILE), "rb") as opened:
+        handle = os.open(os.path.join(data_dir, PID_FILE), os.O_RDONLY | _AT_ONCE)
+        with os.fdopen(handle, "rb") as opened:
             told = json.loads(opened.read(_MOST_BYTES))
     except (OSError, ValueError, RecursionError):
         return False
