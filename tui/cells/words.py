@@ -3,7 +3,7 @@
 from tui.cells.clean import one_line
 from tui.cells.glyphs import Glyphs
 from tui.cells.marks import grouped
-from tui.state import scopes
+from tui.state import chips, scopes
 from tui.state.keys import written
 from tui.state.model import Link, View, ViewState
 from worker.contract.records import RecordKind
@@ -210,6 +210,9 @@ def note(state: ViewState, glyphs: Glyphs, *, typing: bool = False) -> Note:
     lines += [("text", "Searched in: " + ", ".join(narrowed))] if narrowed else []
     lines.append(("text", ""))
     lines += [("key", f"{key_of(state, 'clear', 'Esc')}  empties the search box")] if not asked.bare else []
+    if (last := chips.last(asked.text)) is not None:
+        # A filter that nothing passes, such as a mistyped type, looks like words that stand nowhere.
+        lines.append(("key", f"{tab}{key_of(state, 'unfilter', 'F')}  takes out {one_line(str(last))}"))
     wider = one_line(scopes.told(scopes.following(state)))
     lines += [] if everywhere else [("key", f"{tab}{key_of(state, 'scope', 's')}  searches {wider}")]
     lines += [("key", f"{tab}{key_of(state, 'kinds', 't')}  goes on to the next kind of record")] if asked.kinds else []

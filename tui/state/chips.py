@@ -87,14 +87,20 @@ def without(line: str, field: str) -> str:
     return _rid_of(line, DATES if field in DATES else (field,))
 
 
+def last(line: str) -> Chip | None:
+    """The filter that ``shortened`` takes out."""
+    there = chips(line)
+    return there[-1] if there else None
+
+
 def shortened(line: str) -> str:
     """The line without its last filter; the two ends of a span are one."""
-    there = chips(line)
-    if not there:
+    chip = last(line)
+    if chip is None:
         return line
-    if there[-1].field in SPAN:
+    if chip.field in SPAN:
         return _rid_of(line, SPAN)
-    return removed(line, there[-1])
+    return removed(line, chip)
 
 
 def _rid_of(line: str, fields: tuple[str, ...]) -> str:

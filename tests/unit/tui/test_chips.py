@@ -3,7 +3,7 @@
 import pytest
 
 from tests.tui.memory import NOW_MS
-from tui.state.chips import Chip, added, chips, removed, shortened, spans, toggled, without
+from tui.state.chips import Chip, added, chips, last, removed, shortened, spans, toggled, without
 from tui.state.filters import Choosing, Offer, groups
 from worker.contract.query import parse
 from worker.contract.search import Count
@@ -47,6 +47,8 @@ def test_values_of_a_field_stand_together_and_a_date_replaces_the_last() -> None
     assert without("type:a x type:b", "type") == "x"
     assert shortened("type:a concept:b x") == "type:a x"
     assert shortened("x") == "x"
+    assert last("type:a concept:b x") == Chip("concept", "b")
+    assert last("x") is None
     assert without("at:last week auth", "since") == "auth"
     assert spans("x type:a y") == [(2, 8)]
 
