@@ -6,6 +6,7 @@ told, not raised: a hook never breaks an agent.
 
 import json
 import os
+import stat
 from collections.abc import Mapping
 
 _SKIP_TOOLS = "ListMcpResourcesTool,SlashCommand,Skill,TodoWrite,AskUserQuestion"
@@ -63,6 +64,9 @@ class HookSettings:
     def _read(self, folder: str) -> dict[str, object]:
         file = os.path.join(folder, "settings.json")
         try:
+            if stat.S_ISFIFO(os.stat(file).st_mode):  # nobody may ever write to it
+                self.broken = f"{file} is a pipe, no file"
+                return {}
             with open(file, "rb") as opened:
                 raw = opened.read().removeprefix(b"\xef\xbb\xbf")
             stored = json.loads(raw) if raw.strip() else {}

@@ -171,9 +171,14 @@ def _main_name(common: str) -> str:
     return name.removesuffix(".git") or NOWHERE
 
 
+def _at_once(file: str, flags: int) -> int:
+    """Opened without waiting for who writes into it, should it be a pipe."""
+    return os.open(file, flags | getattr(os, "O_NONBLOCK", 0))
+
+
 def _text(file: str) -> str:
     try:
-        with open(file, encoding="utf-8", errors="replace") as opened:
+        with open(file, encoding="utf-8", errors="replace", opener=_at_once) as opened:
             return opened.read(_MOST_CHARS).strip()
     except (OSError, ValueError):
         return ""

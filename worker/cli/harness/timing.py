@@ -17,7 +17,8 @@ def note(data_dir: str, event: str, outcome: str, *, began_s: float, deadline_s:
 
 
 def _append(file: str, line: bytes) -> None:
-    flags = os.O_CREAT | os.O_APPEND | os.O_WRONLY
+    # Nobody waits for who reads it, should it be a pipe.
+    flags = os.O_CREAT | os.O_APPEND | os.O_WRONLY | getattr(os, "O_NONBLOCK", 0)
     try:
         handle = os.open(file, flags, 0o600)
     except FileNotFoundError:
