@@ -166,6 +166,20 @@ def test_timeline(env: dict[str, str], worker: FakeWorker) -> None:
     assert asked(worker, "/api/timeline") == expected
 
 
+def test_a_word_with_a_minus_needs_no_dashes(env: dict[str, str], worker: FakeWorker) -> None:
+    assert run(env, "search", "token", "-cache", "--limit", "5", "expiry", "-type:change").returncode == 0
+    assert asked(worker, "/api/search") == {"query": "token expiry -cache -type:change", "limit": "5"}
+    assert run(env, "timeline", "--query", "rate", "-cache", "limit").returncode == 0
+    assert asked(worker, "/api/timeline")["query"] == "rate limit -cache"
+
+
+@pytest.mark.parametrize("word", ["-json", "-limit", "-n", "--jsn"])
+def test_what_may_be_a_mistyped_option_is_no_word(env: dict[str, str], worker: FakeWorker, word: str) -> None:
+    done = run(env, "search", "token", word)
+    assert done.returncode == 2
+    assert f"unrecognized arguments: {word}; a word that begins with - goes after --" in done.stderr
+
+
 def test_timeline_by_query(env: dict[str, str], worker: FakeWorker) -> None:
     assert run(env, "timeline", "--query", "rate", "limit", "--", "-v").returncode == 0
     assert asked(worker, "/api/timeline")["query"] == "rate limit -v"

@@ -1,6 +1,7 @@
 """`search`, `timeline`, `show`: prints what the worker presents, or its JSON."""
 
 import argparse
+import re
 import time
 from collections.abc import Sequence
 
@@ -17,6 +18,9 @@ from worker.contract.quick import QuickClient
 from worker.contract.records import Record, RecordKey, RecordKind, parse_key
 from worker.contract.search import Order, SearchQuery, TimelineQuery
 
+_LEFT_OUT = re.compile(r"-[^-\d]\S{2,}")
+"""What leaves a word out of a search; anything shorter is a word, and more likely an option of another command."""
+_OPTION = re.compile(r"--[a-z]+")
 _KINDS = {"session": RecordKind.SUMMARY} | {kind.value: kind for kind in RecordKind}
 
 
@@ -154,9 +158,18 @@ def _told(text: Text) -> int:
 
 
 def _parsed(parser: argparse.ArgumentParser, words: list[str]) -> tuple[argparse.Namespace, list[str]]:
-    """The arguments, and the words after `--`; words may stand among the options."""
+    """The arguments, and words that begin with `-`: those after `--`, and those that leave something out of a search.
+
+    Words may stand among the options.
+    """
     cut = words.index("--") if "--" in words else len(words)
-    return parser.parse_intermixed_args(words[:cut]), words[cut + 1 :]
+    options = set(_OPTION.findall(parser.format_usage()))
+    left_out = [word for word in words[:cut] if _LEFT_OUT.fullmatch(word) and f"-{word}" not in options]
+    args, unknown = parser.parse_known_intermixed_args([word for word in words[:cut] if word not in left_out])
+    if unknown:
+        wrong = " ".join(word for word in unknown if word.startswith("-"))
+        parser.error(f"unrecognized arguments: {wrong}; a word that begins with - goes after --")
+    return args, [*left_out, *words[cut + 1 :]]
 
 
 def _count(text: str) -> int:
