@@ -48,8 +48,10 @@ snapshots: $(STAMP)
 pictures: $(STAMP)
 	$(PY) -m tests.tui.pictures
 
+# Where ensurepip was missing (Debian without python3-venv), a first try leaves a .venv without pip behind.
 $(STAMP): pyproject.toml
-	test -x $(PY) || python3 -m venv .venv
+	@echo 'Installing into .venv: some 700 MB, a minute or more without a word.'
+	$(PY) -m pip --version >/dev/null 2>&1 || python3 -m venv .venv
 	$(PY) -m pip install --quiet --upgrade pip
 	$(PY) -m pip install --quiet --editable '.[dev]'
 	touch $(STAMP)
