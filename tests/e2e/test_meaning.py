@@ -111,6 +111,7 @@ def test_the_command_line_tells_mends_and_rebuilds(worker: WorkerProcess) -> Non
     assert command(worker, "index", "resume").returncode == 0
     rebuilt = command(worker, "index", "rebuild", "--wait")
     assert rebuilt.returncode == 0, rebuilt.stderr
+    assert "local: ready" in rebuilt.stdout, "it did not wait for Chroma"
     assert search(worker, "night theme").hits[0].vector_rank == 1
     bad = command(worker, "index", "status", "--embed-anew")
     assert bad.returncode == 2 and "rebuild" in bad.stderr

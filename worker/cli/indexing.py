@@ -26,6 +26,8 @@ _START_S = 30.0
 _SHOWN = 10
 _TABLE_COLUMNS = 80
 """In fewer each row is two lines or more."""
+_OPENING = "opening"
+"""What the status says of Chroma while it is opened, as after a rebuild: what it lacks is not known yet."""
 _AT_WORK = (IndexState.CATCHING_UP, IndexState.READY)
 
 
@@ -94,10 +96,16 @@ def _followed(worker: QuickClient) -> IndexStatus:
     """The status when nothing is left to do, or nothing is being done; the way there is shown."""
     while (status := worker.send(calls.index_status())).state is IndexState.STARTING:
         time.sleep(_LOOK_EVERY_S)
+    if status.chroma == _OPENING:
+        while status.chroma == _OPENING and status.state in _AT_WORK and not _left(status):
+            time.sleep(_LOOK_EVERY_S)
+            status = worker.send(calls.index_status())
+        # What it lacks is counted when it is open.
+        status = worker.send(calls.index_status())
     total = left = _left(status)
     progress = Progress("index", total)
     try:
-        while left and status.state in _AT_WORK:
+        while (left or status.chroma == _OPENING) and status.state in _AT_WORK:
             total = max(total, left)
             progress.at(total - left, total - left)
             time.sleep(_LOOK_EVERY_S)
