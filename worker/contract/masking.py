@@ -82,7 +82,7 @@ _USER_OF_URL = r"://(?=\w{20,200}@[a-z])(?=\d{0,40}[A-Za-z])((?:[A-Za-z_]{0,99}\
 _CAPITAL_P = r"""\b(?:zip|unzip|sqlcmd|bcp)\s[^\n|;&]{0,200}?(?<=\s)-P\s{1,4}["']?([^\s"'$-][^\s"'$]{2,})"""
 _LDAP = r"""\bldap\w{2,12}\s[^\n|;&]{0,200}?(?<=\s)-w\s{1,4}["']?([^\s"'$-][^\s"'$]{2,})"""
 _SQL = (
-    r"(?i)\b(?:identified\s{1,4}(?:with\s{1,4}\S{1,40}\s{1,4})?by|(?:with|encrypted)\s{1,4}password"
+    r"(?i)\b(?:identified\s{1,4}(?:with\s{1,4}\S{1,40}\s{1,4})?by|(?:with|encrypted)[ ]password"
     r"|convertto-securestring(?:\s{1,4}-string)?)\s{1,4}[\"']([^\s\"']{3,128})[\"']"
 )
 _SAS = r"(?<=[?&;]sig=)([\w%+/=-]{30,})"
@@ -102,7 +102,7 @@ _PLACES = (
     ("password", ("sudo",), _SUDO),
     ("password", ("zip ", "sqlcmd", "bcp "), _CAPITAL_P),
     ("password", ("ldap",), _LDAP),
-    ("password", ("identified", "password", "securestring"), _SQL),
+    ("password", ("identified", "with password", "encrypted password", "securestring"), _SQL),
     ("password", ("sshpass",), r"""\bsshpass\s{1,4}-p\s{0,4}["']?([^\s"'$]{3,})"""),
     ("password", (" login",), _LOGIN),
     ("password", ("mysql", "mariadb"), r"""\b(?:mysql|mariadb)[\w-]{0,10}\b[^\n|;&]{0,200}?\s-p["']?([^\s"'$=]{3,})"""),
@@ -178,7 +178,7 @@ _COLON = tuple(word[:-1] + colon for word in _EQUAL for colon in (":", " :"))
 _GIVEN: tuple[tuple[str, tuple[str, ...], Callable[[str], bool]], ...] = (
     (_WITH_VALUE, ("value",), is_word_of_its_own),
     (_SET, ("configure",), is_no_name),
-    (_FALLBACK, ("env",), is_no_name),
+    (_FALLBACK, ("env(", "env.", "environ.get("), is_no_name),
     (_SPACED, ("setenv", "set -", "env "), is_password),
     (_BESIDE, _COLON, is_word_of_its_own),
     (_LINE, _COLON, is_word_of_its_own),
