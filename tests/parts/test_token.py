@@ -136,6 +136,25 @@ def test_command_line_uses_it_and_never_prints_it(worker: WorkerProcess) -> None
         assert TOKEN not in done.stdout + done.stderr
 
 
+@pytest.mark.parametrize("later", ["tok_test_other_1d5e", ""])
+def test_a_worker_can_be_stopped_when_the_token_has_changed_since(tmp_path: Path, later: str) -> None:
+    env = {
+        "PATH": "/usr/bin:/bin",
+        "HOME": str(tmp_path),
+        "CLAUDE_MEM_DATA_DIR": str(tmp_path / "data"),
+        "CLAUDE_MEM_WORKER_PORT": str(free_port()),
+        "CLAUDE_MEM_API_TOKEN": TOKEN,
+    }
+    assert run(env, "worker", "start").returncode == 0
+    stopped = run(env | {"CLAUDE_MEM_API_TOKEN": later}, "worker", "stop")
+    try:
+        assert stopped.returncode == 0, stopped.stderr
+        assert "another token" in stopped.stderr and TOKEN not in stopped.stderr
+        assert run(env, "worker", "status").returncode == 1
+    finally:
+        run(env, "worker", "stop")
+
+
 @pytest.mark.parametrize("known", [True, False])
 def test_a_hook_uses_it_with_a_worker_that_it_knows_or_gets_to_know(worker: WorkerProcess, known: bool) -> None:
     pid_file = worker.data_dir / "worker.pid"

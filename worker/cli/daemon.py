@@ -8,7 +8,7 @@ from worker.cli import exits, log_lines
 from worker.cli.connection import chosen, found, started
 from worker.cli.printing import AlreadyTold, failed, note, say, say_json
 from worker.contract import calls, ending
-from worker.contract.errors import MemError, TimedOut
+from worker.contract.errors import MemError, TimedOut, Unauthorized
 from worker.contract.process import recorded_pid, recorded_port
 from worker.contract.quick import QuickClient
 from worker.contract.settings import Settings
@@ -99,7 +99,15 @@ def _stop(wanted: Settings) -> Facts:
     else:
         if health is None:
             return {"did": "not running", **told}
-    return {"did": "stopped", "pid": ending.end(where, health, note), **told}
+    try:
+        pid = ending.end(where, health, note)
+    except Unauthorized:
+        # It is our own process all the same, if its pid file says for certain which one it is.
+        if health is None or recorded_pid(where) != health.pid:
+            raise
+        note("the worker was started with another token than the settings have by now")
+        pid = ending.end(where, None, note)
+    return {"did": "stopped", "pid": pid, **told}
 
 
 def _running(where: Settings, health: Health) -> Facts:
