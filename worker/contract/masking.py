@@ -55,10 +55,11 @@ line. The second is PuTTY's."""
 _IN_URL = r"""://[^\s/@:"'`<>\\]{0,256}:([^\s/"'`<>\\]{1,512})@(?=[\w\[])"""
 _BEARER = r"\b(?:Bearer|bearer|BEARER)\s{1,4}([\w.~+/=-]{8,})"
 _HEADER = (
-    r"""(?i)(?<![a-z0-9]_)authorization\\?["']?\s{0,4}[:=]\s{0,4}\\?["']?(?:(?:basic|token|digest|apikey|bearer)\s{1,4}|(?=[a-z]{0,99}[^a-z\s]))"""
+    r"""(?i)(?<![a-z0-9]_)authorization\\?["']?\s{0,4}[:=]\s{0,4}\\?["']?(?:(?:basic|token|digest|apikey|bearer)\s{1,4}|(?=[a-z]{0,99}[^a-z\s])"""
+    r"""(?!\w{0,60}\[|[a-z_]\w{0,60}(?:\.[a-z_]\w{0,60}){1,9}\())"""
     r"""([^\s"'\\,;<>{}$()*]{8,})"""
 )
-"""What has letters alone is the name of a type, where no word tells how somebody is let in."""
+"""What has letters alone is the name of a type, where no word tells how somebody is let in; code fetches one."""
 _HEADERS = ("authorization", "proxy-authorization", "cookie", "set-cookie")
 _COOKIE_NAME = r"[\w!#%&*+.^|~-]{1,64}"
 _COOKIE_PAIR = rf"""{_COOKIE_NAME}=[^\s;,"'\\]{{0,4096}}"""
@@ -82,7 +83,8 @@ _USER_OF_URL = r"://(?=\w{20,200}@[a-z])(?=\d{0,40}[A-Za-z])((?:[A-Za-z_]{0,99}\
 _CAPITAL_P = r"""\b(?:zip|unzip|sqlcmd|bcp)\s[^\n|;&]{0,200}?(?<=\s)-P\s{1,4}["']?([^\s"'$-][^\s"'$]{2,})"""
 _LDAP = r"""\bldap\w{2,12}\s[^\n|;&]{0,200}?(?<=\s)-w\s{1,4}["']?([^\s"'$-][^\s"'$]{2,})"""
 _SQL = (
-    r"(?i)\b(?:identified\s{1,4}(?:with\s{1,4}\S{1,40}\s{1,4})?by|(?:with|encrypted)[ ]password"
+    r"(?i)\b(?:(?:(?-i:IDENTIFIED)|(?:user|role)\s[^\n;]{0,120}?\sidentified)"
+    r"\s{1,4}(?:with\s{1,4}\S{1,40}\s{1,4})?by|(?:with|encrypted)[ ]password"
     r"|convertto-securestring(?:\s{1,4}-string)?)\s{1,4}[\"']([^\s\"']{3,128})[\"']"
 )
 _SAS = r"(?<=[?&;]sig=)([\w%+/=-]{30,})"

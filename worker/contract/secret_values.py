@@ -17,7 +17,7 @@ _MODULE_OR_CLASS = re.compile(
     r"(?:\.[a-z]\w*)+\Z|_[A-Z]\w*[a-z]\w*\Z|(?:[A-Z][a-z\d]{0,30}){0,9}(?:Secret|Key|Token|Password)(?:[A-Z][a-z]{1,30})+\Z"
 )
 _URL = re.compile(r"https?://[^\s@]*\Z")
-_CONSTANT = re.compile(r"[A-Z]{2,}[A-Z\d]*(?:_[A-Z\d]+)+\Z")
+_CONSTANT = re.compile(r"[A-Z][A-Z\d]*(?:_[A-Z\d]+)+\Z|0[xX][\dA-Fa-f]{1,8}\Z")
 _COMMON = re.compile(r"[A-Za-z]{4,32}\d{2,8}[!@#$%?*]{1,3}|[A-Z][a-z]{3,32}\d{2,8}")
 """As people choose them, `Password123`: a variable is not called so."""
 _STRONG_TOKEN = (
