@@ -210,6 +210,7 @@ def test_a_pipe_as_pid_file_tells_nothing_and_is_not_waited_for(agent: Agent, wo
 @pytest.mark.skipif(sys.platform == "win32", reason="no pipes in folders there")
 @pytest.mark.parametrize("file", ["settings.json", "state/hook-times.log", "../shop/.git"])
 def test_a_pipe_where_a_file_is_read_or_written_is_not_waited_for(lonely: Agent, file: str) -> None:
+    lonely.environ |= PATIENT
     (lonely.work / ".git").rmdir()
     os.mkfifo(lonely.memory / file)
     lonely.answer("session-init", prompt="p")
@@ -218,6 +219,7 @@ def test_a_pipe_where_a_file_is_read_or_written_is_not_waited_for(lonely: Agent,
 
 def test_a_tools_name_and_an_agents_are_clean_too(lonely: Agent) -> None:
     hidden = f"a<private>{CANARY}</private> password={CANARY}9"
+    lonely.environ |= PATIENT
     lonely.answer("observation", tool_name=hidden, agent_id=hidden, agent_type=hidden, tool_response="x")
     (kept,) = lonely.kept()
     assert CANARY not in json.dumps(kept) and kept["body"]["tool_name"] == "a password=****"
