@@ -2,6 +2,8 @@
 
 import hashlib
 import io
+import os
+import subprocess
 import sys
 import tarfile
 import threading
@@ -59,6 +61,18 @@ def test_the_model_that_made_vectors_is_found_by_their_name() -> None:
     assert embedders.former("http:b", Embedding("http", "http://127.0.0.1:9", "a")).name == "http:b"
     with pytest.raises(Unavailable, match="nothing here makes vectors of word2vec"):
         embedders.former("word2vec", Embedding())
+
+
+def test_a_model_tells_nobody_that_it_runs(tmp_path: Path) -> None:
+    """onnxruntime has an id for the machine and events to send in a user's home, unless it is told not to."""
+    program = "from worker.projection import embedders; from worker.contract.settings import Embedding; "
+    program += "print(embedders.load(Embedding('minilm')).name)"
+    environ = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}  # nothing that says it is a test
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=Path(__file__).parents[2], env=environ, capture_output=True, text=True
+    )
+    assert done.stdout == "all-MiniLM-L6-v2-int8\n", done.stderr
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(

@@ -207,6 +207,13 @@ def calm() -> None:
         os.environ.setdefault(name, "1")
 
 
+def untold() -> None:
+    """Keep onnxruntime from telling its makers of what runs in it (since 1.29 it does, and keeps an id for this machine
+    under ~/.cache); before it is imported.
+    """
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+
+
 def environment() -> dict[str, str]:
     """The settings in this process's environment."""
     return {name: value for name, value in os.environ.items() if name.startswith(("CLAUDE_MEM_", "CLAUDE_CODE_PATH"))}

@@ -5,7 +5,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from worker.contract.errors import Invalid, Unavailable
-from worker.contract.settings import Embedding
+from worker.contract.settings import Embedding, untold
 
 if TYPE_CHECKING:
     from worker.projection.embed import Embedder  # brings numpy, which the worker's start does not wait for
@@ -48,6 +48,7 @@ def load(wanted: Embedding) -> "Embedder | None":
     if wanted.model not in MODULES:
         known = ", ".join((*MODULES, OFF))
         raise Invalid(f"{SETTING} must be one of {known}, not {wanted.model[:40]!r}", field=SETTING)
+    untold()
     try:
         module = import_module(MODULES[wanted.model])
     except ImportError as error:
