@@ -20,6 +20,8 @@ _URL = re.compile(r"https?://[^\s@]*\Z")
 _CONSTANT = re.compile(r"[A-Z][A-Z\d]*(?:_[A-Z\d]+)+\Z|0[xX][\dA-Fa-f]{1,8}\Z")
 _COMMON = re.compile(r"[A-Za-z]{4,32}\d{2,8}[!@#$%?*]{1,3}|[A-Z][a-z]{3,32}\d{2,8}")
 """As people choose them, `Password123`: a variable is not called so."""
+_DIGIT_FOR_A_LETTER = re.compile(r"(?=.*[A-Z])[A-Za-z\d_!@#$%?*]*[A-Za-z][034][a-z]")
+"""`Sup3rSecret1`: likewise."""
 _STRONG_TOKEN = (
     r"(?i)(?:api|auth|access|refresh|bearer|session|bot|csrf|xsrf|personal|deploy|git|hub|lab|slack|npm|pypi|hf|user|jwt"
     r"|app|service|admin|registry|webhook|oauth2?)[_-]?$"
@@ -124,13 +126,18 @@ def is_value(value: str, *, quoted: bool) -> bool:
         _DATE.match(value)
         or _URL.match(value)
         or _CONSTANT.match(value)
-        or (SAID.search(value) and not _is_noise(value) and not _COMMON.fullmatch(value))
+        or (SAID.search(value) and not _is_chosen(value))
     ):
         return False
     has_digit, has_letter = any(char.isdigit() for char in value), any(char.isalpha() for char in value)
     if not has_letter:
         return has_digit and len(value) >= 6 and not value.replace(".", "").replace("_", "").isdigit()
     return has_digit and not _REFERENCE.fullmatch(value) and not set(value) & set("()[]{}")
+
+
+def _is_chosen(value: str) -> bool:
+    """Whether a text is what people, or programs, choose as a password, although it has a word that tells of one."""
+    return _is_noise(value) or _COMMON.fullmatch(value) is not None or _DIGIT_FOR_A_LETTER.match(value) is not None
 
 
 def _is_noise(value: str) -> bool:

@@ -109,6 +109,8 @@ def test_a_well_known_shape_is_one_wherever_it_stands(secret: str) -> None:
         ("the password for the test database is now: hunter2, x", "the password for the test database is now: ****, x"),
         ("my password is 'swordfish', thanks", "my password is '****', thanks"),
         ("the passphrase is p@ssword and", "the passphrase is **** and"),
+        ("foo and password=Sup3rSecret1", "foo and password=****"),
+        ("token=Sup3rSecretPassw0rd", "token=****"),
         ("Password is Password123!", "Password is ****"),
         ("the password is 482915", "the password is ****"),
         ("the api key is 7f3kd93jfk2", "the api key is ****"),
