@@ -9,6 +9,7 @@ from tests.tui.surveys import plan
 from tests.tui.test_snapshots import SIZES, check
 from tui.cells.glyphs import ASCII
 from tui.keymap import places, table
+from tui.screens.guide import GuideScreen
 from tui.screens.palette import PaletteScreen
 from tui.screens.survey import SurveyScreen
 from tui.screens.workspace import Workspace
@@ -69,7 +70,7 @@ async def test_every_key_does_something_or_says_why(place: str, key: str, known:
         stage.memory.surveyed.plan = plan("farm-api") if known else None
         for action in table.at(place):
             while not isinstance(stage.app.screen, Workspace):
-                await stage.press("escape" if isinstance(stage.app.screen, PaletteScreen) else "q")
+                await stage.press("escape" if isinstance(stage.app.screen, PaletteScreen | GuideScreen) else "q")
                 await stage.pilot.pause()
             await _open(stage, key)
             before = stage.text
