@@ -151,8 +151,7 @@ def private_texts(tmp_path: Path) -> Iterator[str]:
         assert ask(worker, "GET", f"/api/observation/{PRIVATE}").status == 422
         assert ask(worker, "GET", f"/api/search?limit={PRIVATE}").status == 422
         connection = foreign(data / "claude-mem.db")
-        refusal = f"BEGIN SELECT raise(ABORT, '{PRIVATE}'); END"
-        connection.execute(f"CREATE TRIGGER t BEFORE INSERT ON observations {refusal}")
+        connection.execute(f'CREATE UNIQUE INDEX "{PRIVATE}" ON observations(lower(project))')
         with pytest.raises(MemError):
             worker.quick.send(calls.save(Save(text=f"{PRIVATE} again", project=PRIVATE)))
         connection.execute("DROP TABLE py_docs")

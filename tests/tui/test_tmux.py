@@ -117,5 +117,5 @@ def test_the_size_changes_under_it(tmp_path: Path) -> None:
 
 def _is_whole(text: str, columns: int) -> bool:
     """Drawn for this width: to its last cells, and not for a wider one, which would break lines."""
-    lines = [line for line in text.splitlines() if line.startswith(("▌", " ❯", " claude-mem"))]
+    lines = [line for line in text.splitlines() if line.startswith(("▌", " ❯", " claude-mem", " all projects"))]
     return len(lines) == 3 and columns - 4 <= max(map(len, lines)) <= columns

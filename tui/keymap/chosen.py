@@ -30,6 +30,8 @@ SETS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "page_up": ("K",),
         "page_of_settings": ("ctrl+n",),
         "page_before": ("ctrl+p",),
+        "page_of_keys": ("ctrl+n",),
+        "page_of_keys_before": ("ctrl+p",),
         "guide": ("question_mark",),
         "clear": ("ctrl+g", "escape"),
         "undo": ("backspace", "escape"),
