@@ -26,9 +26,11 @@ class Paper(ScrollView, Acts, Painter, can_focus=True):
 
     @property
     def room(self) -> int:
-        """Cells of a line. Some are kept for the scroll bar, there or not: lines must not break anew when it comes."""
-        inner = self.size.width + (self.scrollbar_size_vertical if self.show_vertical_scrollbar else 0)
-        return max(inner - self.KEPT, 8)
+        """Cells of a line. Some are kept for the scroll bar, there or not: lines must not break anew when it comes.
+
+        The size is with the scroll bar's cells, whether it is there or not.
+        """
+        return max(self.size.width - self.KEPT, 8)
 
     def render_line(self, y: int) -> Strip:
         """One line on the screen."""
