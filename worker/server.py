@@ -31,8 +31,9 @@ from worker.capture.gate import Rules
 from worker.contract import launch
 from worker.contract.errors import Busy, MemError, Unavailable
 from worker.contract.index import IndexStatus
-from worker.contract.process import pid_file, start_token
+from worker.contract.process import pid_file
 from worker.contract.project_name import TEMP
+from worker.contract.running import start_token
 from worker.contract.search import Degraded
 from worker.contract.settings import Settings, calm, environment, observing
 from worker.contract.version import __version__

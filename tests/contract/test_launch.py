@@ -17,7 +17,7 @@ import pytest
 
 from tests.mcp.fake_worker import FakeWorker, environment, serving, stop_started
 from tests.processes import PATIENCE_S, wait_for
-from worker.contract import gate, launch, process, settings
+from worker.contract import gate, launch, process, running, settings
 from worker.contract.errors import Conflict, TimedOut, Unavailable
 from worker.contract.settings import Settings
 
@@ -234,9 +234,9 @@ def test_a_process_that_nobody_collected_is_not_alive() -> None:
     """R103."""
     with subprocess.Popen(["true"]) as ended:
         os.waitid(os.P_PID, ended.pid, os.WEXITED | os.WNOWAIT)
-        assert not process.alive(ended.pid)
-    assert not process.alive(2**40)
-    assert process.alive(1)
+        assert not running.alive(ended.pid)
+    assert not running.alive(2**40)
+    assert running.alive(1)
 
 
 def test_a_folder_that_cannot_be_made(where: Settings) -> None:
@@ -278,7 +278,7 @@ def test_an_older_worker_makes_room(where: Settings, monkeypatch: pytest.MonkeyP
     processes = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(5)]
     told = {one.communicate(timeout=2 * PATIENCE_S)[0].strip() for one in processes}
     assert [one.returncode for one in processes] == [0] * 5
-    assert not process.alive(old)
+    assert not running.alive(old)
     assert starts(where)[0] == old and len(starts(where)) == 2
     assert told == {str(starts(where)[1])}
 
@@ -315,7 +315,7 @@ def test_the_token_is_not_given_to_whoever_holds_the_port(where: Settings, monke
 
 def test_a_silent_worker_is_named_and_the_way_out_too(where: Settings) -> None:
     where.data_dir.mkdir()
-    recorded = {"pid": os.getpid(), "port": where.port, "startToken": process.start_token(os.getpid())}
+    recorded = {"pid": os.getpid(), "port": where.port, "startToken": running.start_token(os.getpid())}
     (where.data_dir / "worker.pid").write_text(json.dumps(recorded))
     with talker(where.port, None), pytest.raises(TimedOut, match=f"pid {os.getpid()}.*worker restart"):
         launch.ensure(where, wait_s=0.1)
@@ -324,6 +324,6 @@ def test_a_silent_worker_is_named_and_the_way_out_too(where: Settings) -> None:
 def test_a_pid_file_of_a_worker_on_another_port(where: Settings) -> None:
     """R099: two workers may share a memory; the one is not ended for the other."""
     where.data_dir.mkdir()
-    recorded = {"pid": os.getpid(), "port": where.port + 1, "startToken": process.start_token(os.getpid())}
+    recorded = {"pid": os.getpid(), "port": where.port + 1, "startToken": running.start_token(os.getpid())}
     (where.data_dir / "worker.pid").write_text(json.dumps(recorded))
     assert process.recorded_pid(where) is None

@@ -15,7 +15,7 @@ from tests.factories import make_batch, observation_row
 from tests.processes import WorkerProcess, running_worker, start_worker, wait_for
 from worker.contract import calls
 from worker.contract.index import IndexStatus
-from worker.contract.process import alive
+from worker.contract.running import alive
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks into /proc")
 

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from worker.contract.errors import Unavailable
-from worker.contract.process import alive
+from worker.contract.running import alive
 from worker.projection import chroma, folder, hosted, opening, segment
 from worker.projection.collection import Shape
 from worker.projection.embed import Matrix

@@ -13,7 +13,7 @@ import pytest
 from tests.mcp.fake_worker import STATS, FakeWorker, environment, serving, stop_started
 from tests.parts.test_cli import run
 from tests.processes import free_port
-from worker.contract import calls, process
+from worker.contract import calls, running
 from worker.contract.curation import Save
 from worker.contract.quick import QuickClient
 
@@ -44,10 +44,10 @@ def test_start_status_restart_stop(env: dict[str, str]) -> None:
     assert (facts["observations"], facts["summaries"], facts["prompts"]) == (1012, 2, 4)
     assert run(env, "worker", "restart").stdout.startswith("worker restarted\n")
     first, second = pids(env)
-    assert not process.alive(first)
+    assert not running.alive(first)
     stopped = run(env, "worker", "stop", "--json")
     assert (stopped.returncode, json.loads(stopped.stdout)["did"]) == (0, "stopped")
-    assert not process.alive(second)
+    assert not running.alive(second)
     again = run(env, "worker", "stop")
     assert (again.returncode, again.stdout.splitlines()[0]) == (0, "worker not running")
 
@@ -100,7 +100,7 @@ def test_a_worker_that_does_not_hear_is_terminated(env: dict[str, str], monkeypa
     assert run({**env, "FAKE_WORKER": "deaf"}, "worker", "start").returncode == 0
     (pid,) = pids(env)
     assert daemon.main(["worker", "stop"]) == 0
-    assert not process.alive(pid)
+    assert not running.alive(pid)
 
 
 def test_another_process_under_the_recorded_id_is_left_alone(env: dict[str, str]) -> None:
@@ -187,5 +187,5 @@ def test_the_real_worker(env: dict[str, str]) -> None:
         health = worker.send(calls.health())
     finally:
         assert run(env, "worker", "stop").returncode == 0
-    assert not process.alive(health.pid)
+    assert not running.alive(health.pid)
     assert run(env, "worker", "status").returncode == 1

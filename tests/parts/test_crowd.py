@@ -17,7 +17,7 @@ from tests.factories import make_batch, observation_row
 from tests.parts.conftest import eventually
 from tests.parts.test_cli import run
 from tests.processes import PATIENCE_S, WORDS_ONLY, WorkerProcess, free_port, running_worker, wait_for
-from worker.contract import calls, process
+from worker.contract import calls, process, running
 from worker.contract.quick import QuickClient
 from worker.contract.search import SearchQuery
 from worker.contract.settings import Settings
@@ -125,7 +125,7 @@ def test_twenty_starts_make_one_worker(env: dict[str, str]) -> None:
     wait_for(recorded.exists)
     assert json.loads(recorded.read_bytes())["pid"] == int(pid)
     assert run(env, "worker", "stop").returncode == 0
-    assert not process.alive(int(pid)) and not recorded.exists()
+    assert not running.alive(int(pid)) and not recorded.exists()
     others = subprocess.run(("ps", "-eo", "args"), capture_output=True, text=True, check=False).stdout
     assert env["CLAUDE_MEM_DATA_DIR"] not in others
 
@@ -139,7 +139,7 @@ def test_worker_that_hangs_is_told_and_replaced(env: dict[str, str]) -> None:
     restarted = run(env, "worker", "restart")
     assert f"pid {pid}) takes connections" in restarted.stderr and "worker restart" in restarted.stderr
     assert restarted.returncode == 0 and "killing it" in restarted.stderr
-    assert not process.alive(pid)
+    assert not running.alive(pid)
     assert wait_for(lambda: process.recorded_pid(where)) != pid
 
 
@@ -149,7 +149,7 @@ def test_asked_to_start_anew_a_successor_serves(env: dict[str, str]) -> None:
     client = QuickClient("127.0.0.1", int(env["CLAUDE_MEM_WORKER_PORT"]), timeout_s=PATIENCE_S)
     first = client.send(calls.health()).pid
     client.send(calls.restart())
-    wait_for(lambda: not process.alive(first))
+    wait_for(lambda: not running.alive(first))
     assert run(env, "worker", "status").returncode in (0, 1)
     assert run(env, "worker", "start").returncode == 0
     assert client.send(calls.health()).pid != first

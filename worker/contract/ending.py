@@ -8,8 +8,9 @@ from collections.abc import Callable
 
 from worker.contract import calls
 from worker.contract.errors import MemError, TimedOut, Unavailable, Unreachable
-from worker.contract.process import alive, recorded_pid
+from worker.contract.process import recorded_pid
 from worker.contract.quick import QuickClient
+from worker.contract.running import alive
 from worker.contract.settings import Settings
 from worker.contract.status import Health
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from worker.contract.errors import Unavailable
-from worker.contract.process import alive
+from worker.contract.running import alive
 from worker.contract.settings import Settings
 
 _LOCK_STALE_S = 90.0

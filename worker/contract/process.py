@@ -1,12 +1,10 @@
-"""Which process is the worker, as its pid file tells it, and whether it still runs."""
+"""Which process is the worker, and where it answers, as its pid file tells it."""
 
 from pathlib import Path
 
 import msgspec
 
-from worker.contract.running import PID_FILE
-from worker.contract.running import alive as alive
-from worker.contract.running import start_token as start_token
+from worker.contract.running import PID_FILE, alive, start_token
 from worker.contract.settings import Settings
 
 
