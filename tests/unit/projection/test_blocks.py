@@ -42,8 +42,9 @@ def expected(table: Table, docid: int) -> tuple[float, float]:
 
 def test_every_finite_half_is_widened_to_itself() -> None:
     halves = np.arange(2**16, dtype=np.uint16).view(np.float16)
-    finite = halves[np.isfinite(halves)]
-    assert widened(finite.tobytes()).tobytes() == finite.astype(np.float32).tobytes()
+    finite = halves[np.isfinite(halves)].reshape(-1, 4)
+    room = np.ones((len(finite) + 1, 4), np.int32)
+    assert widened(finite.view(np.int16), room).tobytes() == finite.astype(np.float32).tobytes()
 
 
 @pytest.mark.parametrize("count", [1, 63, 64, 65, 199, 200, 1_001])
