@@ -11,6 +11,7 @@ from tests.processes import WorkerProcess
 from tests.tui.terminal import Terminal
 
 ESCAPE, PAGE_DOWN, BACKSPACE = "\x1b", "\x1b[6~", "\x7f"
+UP, DOWN = "\x1b[A", "\x1b[B"
 _MARK = "▌"
 """Before the row under the cursor."""
 

@@ -17,7 +17,9 @@ import pytest
 from tests.bench.corpus import words
 from tests.bench.gauge import (
     BACKSPACE,
+    DOWN,
     PAGE_DOWN,
+    UP,
     app_before,
     cpu_s,
     environ_of,
@@ -38,6 +40,8 @@ from worker.contract.search import SearchPage
 pytestmark = pytest.mark.bench
 RECORDS = 100_000
 IDLE_S = 10.0
+REPEATS = 30
+"""Keys a second that a key held down gives."""
 WALKS = {
     "list": ("", "q quit"),
     "search box": ("/cache", "❯ cache"),
@@ -126,6 +130,38 @@ def held_bytes(terminal: Terminal, key: str, times: int) -> list[int]:
         answer = terminal.until(lambda text, before=before: text != before)  # type: ignore[misc]
         taken.append(len(answer) + len(terminal.read(quiet_s=0.02)))
     return taken
+
+
+def held_down(terminal: Terminal, key: str, times: int) -> float:
+    """Bytes a press of a key held as long, as a keyboard repeats it; with the preview that follows once it is let go.
+
+    A screen that stalls in between shows a preview there too, so of several times it is the middle one.
+    """
+    taken = []
+    for _ in range(3):
+        begun, next_press = len(terminal.written), time.monotonic()
+        for _ in range(times):
+            terminal.send(key)
+            next_press += 1 / REPEATS
+            terminal.during(max(next_press - time.monotonic(), 0))
+        terminal.read(quiet_s=0.5)
+        taken.append((len(terminal.written) - begun) / times)
+    return statistics.median(taken)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 36)], ids=["preview below", "preview beside"])
+def test_bytes_of_a_key_held_down(worker: WorkerProcess, home: Path, size: tuple[int, int]) -> None:
+    """The list scrolls meanwhile: one row at a time, or half a list where the preview stands beside it."""
+    columns, lines = size
+    with app_before(worker, home, size=size) as terminal:
+        for name, key in (("j", "j"), ("k", "k"), ("down", DOWN), ("up", UP)):
+            mean = held_down(terminal, key, 72)
+            told(f"{name} held down, {columns}×{lines}", f"{mean:.0f} B a key", "600 B")
+            assert mean <= 600
+        each = step_bytes(terminal, "j", 60, quiet_s=0.4)
+        figure = f"{statistics.median(each):.0f} B, mean {statistics.mean(each):.0f} B"
+        told(f"the same, a preview read with each, {columns}×{lines}", figure, "2,000 B")
+        assert max(statistics.median(each), statistics.mean(each)) <= 2_000
 
 
 def test_bytes_of_a_step_and_of_a_screenful(worker: WorkerProcess, home: Path) -> None:

@@ -4,6 +4,8 @@ Held to what Textual itself would have painted: frame by frame in the process, a
 whole screen painted anew, which a terminal asks for by telling its size.
 """
 
+import asyncio
+import itertools
 import os
 import random
 import re
@@ -154,6 +156,34 @@ async def test_each_frame_is_what_textual_would_have_painted(size: tuple[int, in
     assert compared.faults == []
     assert compared.scrolls > 0 or size[0] == 120  # there a preview beside the list would have to scroll with it
     assert sum(ours for _, ours in compared.lengths) < 0.8 * sum(theirs for theirs, _ in compared.lengths)
+
+
+async def test_a_list_beside_a_preview_goes_on_by_half_of_itself_so_that_a_step_stays_cheap() -> None:
+    """No terminal scrolls half of its lines, so all rows are painted: once for many steps, not for each."""
+    size = (120, 36)
+    stage = Stage(prose(300), size=size)
+    compared = Compared(stage.app, size)
+    async with stage:
+        stage.client.gate = asyncio.Event()  # what a preview costs is another matter
+        hits = stage.app.workspace.hits
+        height = hits.size.height
+        for key, steps in (("j", 3 * height // 2), ("up", 3 * height // 2)):
+            tops = []
+            compared.lengths.clear()
+            for _ in range(steps):
+                await stage.press(key)
+                tops.append(int(hits.scroll_offset.y))
+                assert tops[-1] <= stage.state.cursor < tops[-1] + height
+            assert {abs(after - before) for before, after in itertools.pairwise(tops)} >= {0, 1 + height // 2}
+            assert sum(ours for _, ours in compared.lengths) / steps <= 600
+        stage.client.gate.set()
+        await stage.press("minus", "minus")  # without a preview the terminal scrolls, row by row
+        await stage.until(lambda: hits.size.width == size[0])
+        first = int(hits.scroll_offset.y)
+        await stage.press(*["j"] * (first + hits.size.height + 2 - stage.state.cursor))
+        await stage.settled()
+        assert hits.scroll_offset.y == first + 3
+    assert compared.faults == []
 
 
 # On a pseudo-terminal

@@ -13,7 +13,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from tui import messages
-from tui.cells import look, row
+from tui.cells import look, row, sight
 from tui.cells.fit import width
 from tui.cells.look import Look
 from tui.cells.marks import ROLES
@@ -261,22 +261,20 @@ class ResultList(ScrollView, Acts, Painter, can_focus=True):
 
     def _move(self, old: int) -> None:
         """The cursor left a line: paint that one and its new one, and scroll if need be."""
-        for line in (old, self._line_of(self._state)):
-            self._repaint(line, line)
-        self._keep_in_sight()
+        line, height = self._line_of(self._state), self.size.height
+        for each in (old, line):
+            self._repaint(each, each)
+        beside = self.region.width < self.screen.size.width
+        self._keep_in_sight(ahead=sight.ahead(line - old, height=height, beside=beside))
 
     def _centre(self) -> None:
         top = max(0, min(self._line_of(self._state) - self.size.height // 2, self._count() - self.size.height))
         self.scroll_to(y=top, animate=False, force=True, immediate=True)
 
-    def _keep_in_sight(self) -> None:
-        line, height, top = self._line_of(self._state), max(self.size.height, 1), self.scroll_offset.y
-        if line < top:
-            top = 0 if line <= 1 else line
-        elif line >= top + height:
-            top = line - height + 1
-        top = max(0, min(top, self._count() - height))
-        if top != self.scroll_offset.y:
+    def _keep_in_sight(self, *, ahead: int = 0) -> None:
+        line, was = self._line_of(self._state), int(self.scroll_offset.y)
+        top = sight.top(line, was=was, height=self.size.height, count=self._count(), ahead=ahead)
+        if top != was:
             self.scroll_to(y=top, animate=False, force=True, immediate=True)
 
     def _tell_viewed(self) -> None:

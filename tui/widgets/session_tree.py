@@ -9,7 +9,7 @@ from textual.strip import Strip
 from textual.timer import Timer
 
 from tui import messages
-from tui.cells import session_row
+from tui.cells import session_row, sight
 from tui.cells.glyphs import Glyphs
 from tui.cells.look import Look
 from tui.cells.marks import ROLES
@@ -47,7 +47,9 @@ class SessionTree(ScrollView, Acts, Painter, can_focus=True):
             if before.cursor != self._tree.cursor:
                 self._repaint(before.cursor)
                 self._repaint(self._tree.cursor)
-                self._keep_in_sight()
+                moved, height = self._tree.cursor - before.cursor, self.size.height
+                beside = self.region.width < self.screen.size.width
+                self._keep_in_sight(ahead=sight.ahead(moved, height=height, beside=beside))
             return
         self.virtual_size = Size(self.size.width, self._tree.total)
         self.refresh()
@@ -117,14 +119,10 @@ class SessionTree(ScrollView, Acts, Painter, can_focus=True):
     def _repaint(self, row: int) -> None:
         self.refresh(Region(0, row - int(self.scroll_offset.y), self.scrollable_content_region.width, 1))
 
-    def _keep_in_sight(self) -> None:
-        row, height, top = self._tree.cursor, max(self.size.height, 1), int(self.scroll_offset.y)
-        if row < top:
-            top = 0 if row <= 1 else row
-        elif row >= top + height:
-            top = row - height + 1
-        top = max(0, min(top, self._tree.total - height))
-        if top != self.scroll_offset.y:
+    def _keep_in_sight(self, *, ahead: int = 0) -> None:
+        was, height, count = int(self.scroll_offset.y), self.size.height, self._tree.total
+        top = sight.top(self._tree.cursor, was=was, height=height, count=count, ahead=ahead)
+        if top != was:
             self.scroll_to(y=top, animate=False, force=True, immediate=True)
 
     def _tell_seen(self) -> None:
