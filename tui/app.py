@@ -32,6 +32,7 @@ from tui.state.model import Ask, ViewState
 from tui.state.reasons import CHANGING, why_not
 from tui.state.saved import begun
 from tui.state.store import Store
+from tui.turns import Turns, Typed
 from tui.widgets.paint import Acts
 from tui.widgets.thrift import ThriftyApp
 from worker.contract.query import parse
@@ -87,6 +88,7 @@ class MemoryApp(ThriftyApp):
         self._painted = painted
         self._wanted_theme = ""
         self.faults: list[BaseException] = []
+        self.turns = Turns(self)
         budget = settings.basket_budget_tokens
         place = settings.url if settings.remote else str(settings.database)
         state = ViewState(
@@ -207,16 +209,25 @@ class MemoryApp(ThriftyApp):
             await self._crew.asking.gateway.close()
 
     async def on_event(self, event: events.Event) -> None:
-        """A key of a person's own is turned into the one of the tables before anybody sees it."""
-        if isinstance(event, events.Key) and self.state.keys:
-            place = self.place
-            there = led(self.state.keys, place).get(event.key, event.key)
-            if there is None:
-                self.post_message(messages.Wanted("unknown", place))
-                return
-            if there != event.key:
-                event = events.Key(there, there if len(there) == 1 else None)
-        await super().on_event(event)
+        """What is typed is handed on in its turn."""
+        if not isinstance(event, Typed) or event.is_forwarded:
+            await super().on_event(event)
+        elif self.turns.has(event):
+            target, meant = self.turns.target, self._meant(event)
+            if meant is None:
+                self.post_message(messages.Wanted("unknown", self.place))
+            else:
+                await super().on_event(meant)
+            self.turns.gone(meant or event, target)
+
+    def _meant(self, typed: Typed) -> Typed | None:
+        """A key of a person's own is turned into the one of the tables before anybody sees it; None: it has none."""
+        if not isinstance(typed, events.Key) or not self.state.keys:
+            return typed
+        there = led(self.state.keys, self.place).get(typed.key, typed.key)
+        if there is None or there == typed.key:
+            return None if there is None else typed
+        return events.Key(there, there if len(there) == 1 else None)
 
     def tell(self, fact: Fact) -> None:
         """Something became known."""
@@ -365,6 +376,7 @@ class MemoryApp(ThriftyApp):
 
     def do(self, action: str) -> None:
         """Do an action as if its key had been pressed where the focus is, once that is settled."""
+        self.turns.owe()
         self.call_after_refresh(self._do, action)
 
     def _do(self, action: str) -> None:
@@ -372,6 +384,7 @@ class MemoryApp(ThriftyApp):
             self.workspace.action_at_once(action)
         elif isinstance(self.screen.focused, Acts):
             self.screen.focused.action_act(action)
+        self.turns.settle()
 
     def themes(self) -> Mapping[str, bool]:
         """The themes by name, each with whether it is the one that is worn."""

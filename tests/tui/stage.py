@@ -150,6 +150,8 @@ class Stage:
     async def press(self, *keys: str) -> None:
         """Keys, one after the other."""
         await self.pilot.press(*keys)
+        if not self.app.turns.over:
+            await self.until(lambda: self.app.turns.over)
 
     async def until(self, condition: Callable[[], bool], *, within_s: float = PATIENCE_S) -> None:
         """Wait for a condition."""
