@@ -32,9 +32,9 @@ from tui.state.model import Ask, ViewState
 from tui.state.reasons import CHANGING, why_not
 from tui.state.saved import begun
 from tui.state.store import Store
-from tui.turns import Turns, Typed
 from tui.widgets.paint import Acts
 from tui.widgets.thrift import ThriftyApp
+from tui.widgets.turns import Turns, Typed
 from worker.contract.query import parse
 from worker.contract.settings import Settings
 
