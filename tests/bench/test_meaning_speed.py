@@ -263,8 +263,8 @@ def _taken(deed: Callable[[], object], *pids: int) -> Cost:
 
 
 def _cpu_s(pid: int) -> float:
-    threads = Path(f"/proc/{pid}/task").iterdir()
-    return sum(int((thread / "schedstat").read_text().split()[0]) for thread in threads) / 1e9
+    # The clock that `clock_getcpuclockid` names: `/proc` tells of a thread that is running what it told 4 ms ago.
+    return time.clock_gettime(~pid << 3 | 2)
 
 
 def _children(pid: int) -> list[int]:

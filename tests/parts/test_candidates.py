@@ -25,12 +25,13 @@ async def test_fifty_thousand_records_pass_a_filter(store: Store) -> None:
 
     def look(connection: Connection) -> None:
         passing = candidates.passing(connection, where, _MANY)
-        assert passing is not None and len(passing) == _MANY
+        assert passing is not None and len(passing.docids) == _MANY
         assert candidates.passing(connection, where, _MANY - 1) is None
-        backwards = list(reversed(passing))
+        assert passing.moments([_MANY * 4 + 1, 4, 5, -3, 2**62]) == {_MANY * 4 + 1: _MANY, 5: 1}
+        backwards = list(reversed(passing.docids))
         assert list(candidates.passing_of(connection, where, [*backwards, 4, 8])) == backwards
-        assert len(candidates.moments(connection, passing)) == _MANY
-        found = candidates.weighed_of(connection, '"parser"', passing)
+        assert candidates.moments(connection, backwards) == passing.moments(backwards)
+        found = candidates.weighed_of(connection, '"parser"', passing.docids)
         assert len(found) == _MANY // 2 and min(found.values()) > 0
 
     await store.write(fill)

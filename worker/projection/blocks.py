@@ -1,13 +1,14 @@
 """Vectors of many records side by side, to be compared in one go, and those of the last questions kept at hand.
 
-Reading a thousand records takes 10 ms of CPU, making floats of them 1, and comparing them a half. Whoever types asks
-about the same records again and again.
+Reading a thousand records takes 10 ms of CPU, making floats of them 1, and comparing them 0.4. Whoever types asks about
+the same records again and again.
 """
 
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from typing import TypeAlias
 
@@ -21,6 +22,10 @@ from worker.store.vectors import Stored
 
 _MOST_AT_HAND_BYTES = 24 * 2**20
 """7,000 records of four or five documents."""
+_MOST_AS_FLOATS_BYTES = 20 * 2**20
+"""2,000 records of six."""
+_MOST_OF_SINGLE_BYTES = 12 * 2**20
+"""2,500 records of six."""
 _FEWEST = 200
 """Records that are worth keeping side by side."""
 _TOGETHER = 1_000
@@ -63,29 +68,44 @@ class Near:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Records side by side, as they are stored: half the room of float32, for half a millisecond a thousand records.
-
-    raw: the rows of all, float16; width: numbers in a row; starts: the row at which each record begins, with its whole.
-    """
+    """Records side by side. raw: the rows of all as they are stored, float16; width: numbers in a row; starts: the row
+    at which each record begins, with its whole. floats: the rows, in place of ``raw``."""
 
     docids: NDArray[np.int64]
     raw: bytes
     width: int
     starts: _Indexes
+    floats: Matrix | None = None
+
+    @property
+    def size_bytes(self) -> int:
+        """Of its rows."""
+        return len(self.raw) if self.floats is None else self.floats.nbytes
 
     def near(self, vector: Vector) -> Near:
         """How near each is; of vectors of another length none is."""
-        width = self.width
-        if width != len(vector):
+        if self.width != len(vector):
             return joined(())
-        halves = np.frombuffer(self.raw, np.int16).reshape(-1, width)
+        cosines = self._cosines(vector) if self.floats is None else self.floats @ vector
+        return _near(self.docids, self.starts, cosines)
+
+    def as_floats(self) -> "Piece":
+        """The same in twice the room, compared in a third of the time."""
+        halves = self._halves()
+        return replace(self, raw=b"", floats=widened(halves, np.empty(halves.shape, np.int32)))
+
+    def _halves(self) -> NDArray[np.int16]:
+        return np.frombuffer(self.raw, np.int16).reshape(-1, self.width)
+
+    def _cosines(self, vector: Vector) -> Vector:
+        halves = self._halves()
         cosines = np.empty(len(halves), np.float32)
         # In one place from first to last: memory that is new each time costs more than all that is done in it.
-        room = np.empty((min(len(halves), _AT_A_GLANCE), width), np.int32)
+        room = np.empty((min(len(halves), _AT_A_GLANCE), self.width), np.int32)
         for at in range(0, len(halves), _AT_A_GLANCE):
             rows = widened(halves[at : at + _AT_A_GLANCE], room)
             np.matmul(rows, vector, out=cosines[at : at + len(rows)])
-        return _near(self.docids, self.starts, cosines)
+        return cosines
 
 
 def _near(docids: NDArray[np.int64], starts: _Indexes, cosines: Vector) -> Near:
@@ -116,7 +136,7 @@ def pieces(stored: Iterable[Stored]) -> Iterator[Piece]:
 
 
 def _size_bytes(pieces: Iterable[Piece]) -> int:
-    return sum(len(piece.raw) for piece in pieces)
+    return sum(piece.size_bytes for piece in pieces)
 
 
 def widened(halves: NDArray[np.int16], room: NDArray[np.int32]) -> Matrix:
@@ -133,23 +153,27 @@ def widened(halves: NDArray[np.int16], room: NDArray[np.int32]) -> Matrix:
     return numbers
 
 
+def _by_docid(read: Read, model: str, docids: Sequence[int]) -> dict[int, Stored]:
+    return {each.docid: each for each in read(model, docids)}
+
+
 class Blocks:
     """The blocks of the last questions, and the records of others; for several threads."""
 
     def __init__(self) -> None:
         self._at_hand: OrderedDict[tuple[str, int, int], Sequence[Piece]] = OrderedDict()
-        self._recent = Recent()
+        self._recent = Recent[Stored](_MOST_OF_SINGLE_BYTES, lambda each: len(each.vectors))
         self._written = 0
         self._lock = threading.Lock()
 
     def near_some(self, thought: Thought, docids: Sequence[int], read: Read, *, written: int) -> Near:
         """The same as ``near`` of records that nobody asks about together again: each is kept at hand by itself."""
-        found = self._recent.stored(thought.model, docids, read, written=written)
-        return joined([piece.near(thought.vector) for piece in pieces(found)])
+        found = self._recent.stored(thought.model, docids, partial(_by_docid, read), written=written)
+        return joined([piece.near(thought.vector) for piece in pieces(found.values())])
 
     def read_ahead(self, model: str, docids: Sequence[int], read: Read, *, written: int) -> None:
         """Have records at hand that ``near_some`` is to be asked about."""
-        self._recent.read_ahead(model, docids, read, written=written)
+        self._recent.stored(model, docids, partial(_by_docid, read), written=written)
 
     def near(self, thought: Thought, docids: Sequence[int], read: Read, *, written: int) -> Near:
         """How near records are, from what is at hand or read now.
@@ -181,6 +205,8 @@ class Blocks:
             return self._at_hand.get(place)
 
     def _keep(self, place: tuple[str, int, int], pieces: Sequence[Piece], written: int) -> None:
+        if 2 * _size_bytes(pieces) <= _MOST_AS_FLOATS_BYTES:
+            pieces = [piece.as_floats() for piece in pieces]
         with self._lock:
             if written == self._written:
                 self._at_hand[place] = pieces

@@ -28,6 +28,9 @@ class Thought:
 Read = Callable[[str, Sequence[int]], Iterable[Stored]]
 """What is stored under a model's name of some records."""
 
+ReadTokens = Callable[[str, Sequence[int]], Mapping[int, bytes]]
+"""What is kept of the tokens of some records, by docid."""
+
 
 class Nearness(NamedTuple):
     """Cosines of a question with a record: with the whole of it, and the best with any part of it."""
@@ -89,11 +92,15 @@ class Meaning(Protocol):
         near certain others are."""
         ...
 
-    def token_nearness(
-        self, thought: Thought, weights: Sequence[float], records: Mapping[int, bytes]
-    ) -> dict[int, float]:
-        """How near the question is token by token, by docid; nothing where its tokens are not known.
+    def read_tokens_ahead(self, docids: Sequence[int], read: ReadTokens) -> None:
+        """The same of what is kept of their tokens."""
+        ...
 
-        weights: of its tokens. records: what is kept of the tokens of each.
+    def token_nearness(
+        self, thought: Thought, weights: Sequence[float], docids: Sequence[int], read: ReadTokens
+    ) -> dict[int, float]:
+        """How near the question is to records token by token, by docid; nothing where its tokens are not known.
+
+        weights: of its tokens.
         """
         ...

@@ -1,49 +1,41 @@
-"""The vectors of the records that were read last, as they are stored: to read one takes ten times as long as to
-compare it, and what is near one question is near others too."""
+"""What is stored of the records that were read last: to read one takes ten times as long as to compare it, and what is
+near one question is near others too."""
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Generic, TypeVar
 
-from worker.projection.meaning import Read
-from worker.store.vectors import Stored
-
-_MOST_BYTES = 12 * 2**20
-"""2,500 records of six documents."""
+T = TypeVar("T")
 
 
-class Recent:
-    """For several threads."""
+class Recent(Generic[T]):
+    """For several threads. most_bytes: that are kept at most; size: how many bytes one takes."""
 
-    def __init__(self, most_bytes: int = _MOST_BYTES) -> None:
-        self._most = most_bytes
-        self._kept: OrderedDict[int, Stored] = OrderedDict()
+    def __init__(self, most_bytes: int, size: Callable[[T], int]) -> None:
+        self._most, self._size = most_bytes, size
+        self._kept: OrderedDict[int, T] = OrderedDict()
         self._bytes = 0
         self._state: tuple[str, int] = ("", 0)
         self._lock = threading.Lock()
 
-    def stored(self, model: str, docids: Sequence[int], read: Read, *, written: int) -> Iterator[Stored]:
-        """What is stored of records, in no order; each is to be named once.
+    def stored(
+        self, model: str, docids: Sequence[int], read: Callable[[str, Sequence[int]], Mapping[int, T]], *, written: int
+    ) -> dict[int, T]:
+        """What is stored of records, by docid in no order; those of which nothing is are left out.
 
-        written: another number whenever stored vectors changed; what is kept from before is read anew.
+        written: another number whenever anything stored changed; what is kept from before is read anew.
         """
         state = (model, written)
-        known = self._known(state, docids)
-        yield from known.values()
-        absent = [docid for docid in docids if docid not in known]
+        found = self._known(state, docids)
+        absent = [docid for docid in docids if docid not in found]
         if absent:
-            new = list(read(model, absent))
+            new = read(model, absent)
             self._keep(state, new)
-            yield from new
+            found |= new
+        return found
 
-    def read_ahead(self, model: str, docids: Sequence[int], read: Read, *, written: int) -> None:
-        """Keep records that will be asked for."""
-        state = (model, written)
-        known = self._known(state, docids)
-        if absent := [docid for docid in docids if docid not in known]:
-            self._keep(state, list(read(model, absent)))
-
-    def _known(self, state: tuple[str, int], docids: Sequence[int]) -> dict[int, Stored]:
+    def _known(self, state: tuple[str, int], docids: Sequence[int]) -> dict[int, T]:
         with self._lock:
             if state != self._state:
                 self._kept.clear()
@@ -53,13 +45,13 @@ class Recent:
                 self._kept.move_to_end(docid)
         return known
 
-    def _keep(self, state: tuple[str, int], new: Sequence[Stored]) -> None:
+    def _keep(self, state: tuple[str, int], new: Mapping[int, T]) -> None:
         with self._lock:
             if state != self._state:
                 return
-            for each in new:
-                before = self._kept.pop(each.docid, None)
-                self._bytes += len(each.vectors) - (len(before.vectors) if before else 0)
-                self._kept[each.docid] = each
+            for docid, each in new.items():
+                before = self._kept.pop(docid, None)
+                self._bytes += self._size(each) - (0 if before is None else self._size(before))
+                self._kept[docid] = each
             while self._bytes > self._most:
-                self._bytes -= len(self._kept.popitem(last=False)[1].vectors)
+                self._bytes -= self._size(self._kept.popitem(last=False)[1])

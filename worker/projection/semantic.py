@@ -7,7 +7,7 @@ import logging
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as Late
 from dataclasses import dataclass, replace
@@ -22,7 +22,8 @@ from worker.projection.blocks import Blocks
 from worker.projection.documents import number_of
 from worker.projection.embed import Embedder, Reader, Vector
 from worker.projection.index import VectorIndex
-from worker.projection.meaning import Nearness, Read, Thought, Unanswered
+from worker.projection.meaning import Nearness, Read, ReadTokens, Thought, Unanswered
+from worker.projection.recent import Recent
 
 EXACT_MOST = 2_000
 """Up to so many records all are compared: 7 ms of CPU a thousand when they are read for it, which is what Chroma takes
@@ -39,6 +40,8 @@ _FRAGMENTS = 300
 """Documents asked of Chroma, five or six to a record."""
 _MORE_FRAGMENTS = 1_500
 _REMEMBERED = 256
+_MOST_OF_TOKENS_BYTES = 4 * 2**20
+"""1,100 records of 75."""
 _REST_S = 2.0
 """After a failure or a delay of Chroma, this long nobody asks it again."""
 
@@ -74,6 +77,7 @@ class Semantics:
         self._thoughts: OrderedDict[tuple[str, str], Future[Thought]] = OrderedDict()
         self._lock = threading.Lock()
         self._blocks = Blocks()
+        self._tokens = Recent[bytes](_MOST_OF_TOKENS_BYTES, len)
         self._rest_until = -1.0
 
     def exact_most(self, *, narrow: bool) -> int:
@@ -159,11 +163,20 @@ class Semantics:
         serving = self._serving()
         return -1 if isinstance(serving, Degraded) else serving.written
 
+    def read_tokens_ahead(self, docids: Sequence[int], read: ReadTokens) -> None:
+        """The same of what is kept of their tokens."""
+        serving = self._serving()
+        if not isinstance(serving, Degraded):
+            self._tokens.stored(serving.model, docids, read, written=serving.written)
+
     def token_nearness(
-        self, thought: Thought, weights: Sequence[float], records: Mapping[int, bytes]
+        self, thought: Thought, weights: Sequence[float], docids: Sequence[int], read: ReadTokens
     ) -> dict[int, float]:
         """How near each record is token by token, by docid."""
-        return {} if thought.vectors is None else late.nearness(thought.vectors, weights, records)
+        if thought.vectors is None:
+            return {}
+        records = self._tokens.stored(thought.model, docids, read, written=self._written())
+        return late.nearness(thought.vectors, weights, records)
 
     def close(self) -> None:
         """Give up what is waited for."""

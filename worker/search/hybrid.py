@@ -135,7 +135,7 @@ def window(
     order = [each.candidate.docid for each in fused]
     rest: tuple[int, ...] | None = None
     if pool.passing is not None and pool.is_everything:
-        rest = _rest(connection, finder, asked, order, len(pool.passing))
+        rest = _rest(connection, finder, asked, order, len(pool.passing.docids))
     return Window(
         asked,
         fused=tuple(fused),
@@ -169,7 +169,8 @@ class _Pool:
     """The candidates of both engines, not in order yet.
 
     scores: of the best by words; further: of what else has them, of the nearest. passing: all that passes the filters,
-    None where that is too much. nearest: best first; nearness, epochs (ms): theirs and of the best by words.
+    None where that is too much or does not matter. nearest: best first; nearness, epochs (ms): theirs and of the best
+    by words.
     """
 
     asked: Asked
@@ -177,7 +178,7 @@ class _Pool:
     emphases: Sequence[float]
     scores: dict[int, float]
     further: dict[int, float]
-    passing: Sequence[int] | None
+    passing: candidates.Passing | None
     nearest: Sequence[int]
     nearness: dict[int, Nearness]
     epochs: dict[int, int]
@@ -201,7 +202,7 @@ class _Pool:
     @property
     def is_everything(self) -> bool:
         """Whether all that passes the filters is listed."""
-        return self.asked.whole and self.passing is not None and not self.asked.strict
+        return self.asked.whole and self.passing is not None
 
 
 def _pool(
@@ -218,18 +219,23 @@ def _pool(
     scores = {search_index.docid(found.key): found.score for found in wording}
     numbers = list(scores)
     most = meaning.exact_most(narrow=asked.where.narrow)
-    passing = numbers if asked.strict else candidates.passing(connection, asked.where, most)
+    passing = None if asked.strict else candidates.passing(connection, asked.where, most)
     rarity = _rarity(connection, asked)
     read = partial(vectors.stored, connection)
-    if passing is None or asked.strict:
+    if passing is None:
         meaning.read_ahead(numbers, read)
-    epochs = candidates.moments(connection, numbers)
+    epochs = candidates.moments(connection, numbers) if passing is None else {}
     meanwhile([found.key for found in wording], thinking)
+    if rarity is not None and not thinking.done():
+        meaning.read_tokens_ahead(numbers[: fusion.HEAD], partial(vectors.tokens, connection))
     thought = meaning.settle(thinking)
     emphases = rarity.weights(thought) if rarity is not None and thought.offsets else []
     thought = meaning.leaning(thought, emphases) if emphases else thought
     near: Collection[int]
-    if passing is None:
+    if asked.strict:
+        near, nearness = numbers, meaning.near(thought, numbers, read)
+        nearest = _best_of(nearness, near)
+    elif passing is None:
         seeking = meaning.seek(thought)
         nearness = meaning.near(thought, numbers, read)
         meanwhile([found.key for found in wording], seeking)
@@ -237,13 +243,11 @@ def _pool(
         epochs |= near
         nearness |= meaning.near(thought, [number for number in near if number not in scores], read)
         nearest = _best_of(nearness, near)
-    elif asked.strict:
-        near, nearness = passing, meaning.near(thought, numbers, read)
-        nearest = _best_of(nearness, near)
     else:
-        best, others = meaning.nearest_of(thought, passing, read, most=POOL, also=numbers)
-        near, nearness, nearest = passing, best | others, list(best)
-        epochs |= candidates.moments(connection, [number for number in nearest if number not in epochs])
+        near = passing.docids
+        best, others = meaning.nearest_of(thought, near, read, most=POOL, also=numbers)
+        nearness, nearest = best | others, list(best)
+        epochs = passing.moments((*numbers, *nearest))
     further: dict[int, float] = {}
     unranked = [number for number in nearest if number not in scores]
     if worded > POOL and unranked and not asked.alone:
@@ -307,7 +311,7 @@ def _fused(connection: Connection, meaning: Meaning, pool: _Pool) -> list[fusion
     if not pool.emphases:
         return fused
     head = [each.candidate.docid for each in fused[: fusion.HEAD]]
-    tokens = meaning.token_nearness(thought, pool.emphases, vectors.tokens(connection, thought.model, head))
+    tokens = meaning.token_nearness(thought, pool.emphases, head, partial(vectors.tokens, connection))
     return fusing.fused(tokens) if tokens else fused
 
 

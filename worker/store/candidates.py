@@ -2,7 +2,9 @@
 
 import sqlite3
 from array import array
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from worker.contract.records import RecordKind
 from worker.store import frequencies, search_index
@@ -15,16 +17,39 @@ _THESE = "(SELECT value FROM json_each(?))"
 _BM25 = f"bm25(py_text, {', '.join(map(str, WEIGHTS))})"
 
 
-def passing(connection: sqlite3.Connection, where: Condition, most: int) -> Sequence[int] | None:
+@dataclass(frozen=True, slots=True)
+class Passing:
+    """All that passes some filters. docids: ascending; epochs: the moment of each, ms."""
+
+    docids: "array[int]"
+    epochs: "array[int]"
+
+    def moments(self, numbers: Iterable[int]) -> dict[int, int]:
+        """When some of these records were made, epoch ms by docid."""
+        found: dict[int, int] = {}
+        for number in numbers:
+            at = bisect_left(self.docids, number)
+            if at < len(self.docids) and self.docids[at] == number:
+                found[number] = self.epochs[at]
+        return found
+
+
+def passing(connection: sqlite3.Connection, where: Condition, most: int) -> Passing | None:
     """All that passes the filters; None when it is more than ``most``."""
     if frequencies.records(connection, where) > most:
         return None
 
-    def read() -> "array[int]":
-        found = connection.execute(f"SELECT d.docid FROM py_docs d WHERE {where.sql}", where.values)
-        return array("q", (row[0] for row in found))
+    def read() -> Passing:
+        docids, epochs = array("q"), array("q")
+        sql = f"SELECT d.docid, d.epoch FROM py_docs d WHERE {where.sql} ORDER BY d.docid"
+        for docid, epoch in connection.execute(sql, where.values):
+            docids.append(docid)
+            epochs.append(epoch)
+        return Passing(docids, epochs)
 
-    return remembered(connection, ("those passing", where.sql, *where.values), read, lambda found: 8 * len(found))
+    return remembered(
+        connection, ("those passing", where.sql, *where.values), read, lambda found: 16 * len(found.docids)
+    )
 
 
 def passing_of(connection: sqlite3.Connection, where: Condition, numbers: Sequence[int]) -> dict[int, int]:

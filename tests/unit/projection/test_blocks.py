@@ -30,6 +30,9 @@ class Table:
             if docid in self.rows:
                 yield Stored(docid, len(self.rows[docid]), self.rows[docid].tobytes())
 
+    def bytes(self, model: str, docids: Sequence[int]) -> dict[int, bytes]:
+        return {each.docid: each.vectors for each in self.read(model, docids)}
+
 
 def thought(model: str = "model") -> Thought:
     return Thought(model, np.arange(WIDTH, dtype=np.float32))
@@ -58,12 +61,16 @@ def test_together_and_one_by_one_records_are_as_near(count: int) -> None:
             assert found[docid] == pytest.approx(expected(table, docid), rel=1e-5)
 
 
+def at_hand(most_bytes: int = 10**6) -> Recent[bytes]:
+    return Recent(most_bytes, len)
+
+
 def test_a_record_is_read_once_until_something_is_written() -> None:
-    table, recent = Table(20), Recent()
+    table, recent = Table(20), at_hand()
 
     def ask(*docids: int, model: str = "model", written: int = 0) -> list[int]:
         table.was_read.clear()
-        stored = {each.docid: each.vectors for each in recent.stored(model, docids, table.read, written=written)}
+        stored = recent.stored(model, docids, table.bytes, written=written)
         assert stored == {docid: table.rows[docid].tobytes() for docid in docids}
         return table.was_read
 
@@ -77,11 +84,26 @@ def test_a_record_is_read_once_until_something_is_written() -> None:
 def test_what_was_not_asked_for_longest_gives_way() -> None:
     table = Table(4)
     table.rows = {docid: np.ones((1, WIDTH), np.float16) for docid in range(4)}
-    recent = Recent(most_bytes=3 * 2 * WIDTH)
+    recent = at_hand(3 * 2 * WIDTH)
     for docids in ((0, 1, 2), (0,), (3,)):
-        list(recent.stored("model", docids, table.read, written=0))
+        recent.stored("model", docids, table.bytes, written=0)
     table.was_read.clear()
-    list(recent.stored("model", (0, 2, 3), table.read, written=0))
+    recent.stored("model", (0, 2, 3), table.bytes, written=0)
     assert table.was_read == []
-    list(recent.stored("model", (1,), table.read, written=0))
+    recent.stored("model", (1,), table.bytes, written=0)
     assert table.was_read == [1]
+
+
+def test_what_stands_side_by_side_is_as_near_as_floats_and_as_it_is_stored(monkeypatch: pytest.MonkeyPatch) -> None:
+    table, docids = Table(1_001), list(range(1_001))
+    found = []
+    for most_bytes in (0, 10**9):
+        monkeypatch.setattr("worker.projection.blocks._MOST_AS_FLOATS_BYTES", most_bytes)
+        blocks = Blocks()
+        table.was_read.clear()
+        found += [blocks.near(thought(), docids, table.read, written=0).all() for _ in range(2)]
+        assert table.was_read == docids
+    for other in found[1:]:
+        assert list(other) == docids
+        for docid in docids:
+            assert other[docid] == pytest.approx(found[0][docid], rel=1e-5)
