@@ -62,13 +62,15 @@ class Tmux:
         subprocess.run([*self._base, "kill-server"], env=self._environ, capture_output=True, timeout=PATIENCE_S)
 
 
+_APP = shlex.join([sys.executable, "-m", "tui"])
+_LEFT = f"{_APP}; echo left with $?; read -r nothing"
+"""A shell stays behind the app, so that its end can be seen."""
+
+
 @contextmanager
-def tmux(folder: Path, *flags: str, size: tuple[int, int]) -> Iterator[Tmux]:
+def tmux(folder: Path, *, size: tuple[int, int], command: tuple[str, ...] = ("sh", "-c", _LEFT)) -> Iterator[Tmux]:
     with FakeWorker(Memory(many(200), data_dir=str(folder))) as worker:
-        environ = _environ(str(folder), worker.port)
-        # A shell stays behind the app, so that its end can be seen.
-        app = shlex.join([sys.executable, "-m", "tui", *flags])
-        made = Tmux(folder, ["sh", "-c", f"{app}; echo left with $?; read -r nothing"], environ, size)
+        made = Tmux(folder, [*command], _environ(str(folder), worker.port), size)
         try:
             yield made
         finally:
@@ -113,6 +115,45 @@ def test_the_size_changes_under_it(tmp_path: Path) -> None:
             pane.run("resize-window", "-x", str(columns), "-y", str(lines))
             pane.until(partial(_is_whole, columns=columns))
         pane.until(lambda text: "About this: Finding number 200" in text)
+
+
+def test_to_the_shell_and_back(tmp_path: Path) -> None:
+    """Who waits for the app, here a shell within the shell, lets go of the terminal with it."""
+    with tmux(tmp_path, size=(80, 24), command=("sh", "-i")) as pane:
+        pane.run("send-keys", "-l", f"({_APP}; echo left with $?)")
+        pane.keys("Enter")
+        pane.until(lambda text: _under_cursor(text) == 200)
+        pane.keys("j")
+        pane.until(lambda text: _under_cursor(text) == 199)
+        for columns, lines in ((80, 24), (100, 30)):
+            pane.keys("C-z")
+            pane.until(lambda text: "Stopped" in text)
+            pane.run("send-keys", "-l", "clear; echo $((40 + 2)) between")
+            pane.keys("Enter")
+            pane.until(lambda text: "42 between" in text)
+            pane.run("resize-window", "-x", str(columns), "-y", str(lines))
+            pane.run("send-keys", "-l", "fg")
+            pane.keys("Enter")
+            pane.until(lambda text: _under_cursor(text) == 199)
+            back = pane.until(partial(_is_whole, columns=columns))
+            assert "between" not in back and "Finding number 200" in back
+        pane.keys("j")
+        pane.until(lambda text: _under_cursor(text) == 198)
+        pane.keys("q")
+        pane.until(lambda text: "left with 0" in text and "between" in text)
+
+
+def test_where_no_shell_could_bring_it_back_it_says_so(tmp_path: Path) -> None:
+    with tmux(tmp_path, size=(80, 24)) as pane:
+        pane.until(lambda text: "Finding number 200" in text and "quit" in text)
+        pane.keys("C-z")
+        pane.until(lambda text: "no shell is behind this" in text)
+        pane.keys("/")
+        pane.until(lambda text: "to the hits" in text)
+        pane.keys("C-z")
+        pane.until(lambda text: "no shell is behind this" in text)
+        pane.run("send-keys", "-l", "number 15")
+        pane.until(lambda text: _under_cursor(text) == 159)
 
 
 def _is_whole(text: str, columns: int) -> bool:

@@ -57,6 +57,9 @@ class Desk(Protocol):
     def leave(self) -> None:
         """End the app."""
 
+    def step_aside(self) -> str:
+        """Give the terminal back to the shell until it calls the app again; why not, where that cannot be."""
+
     def tell(self, fact: Fact) -> None:
         """Something became known."""
 

@@ -35,6 +35,7 @@ class Going:
         return {
             "hush": self.hush, "unknown": self.unknown, "clear": self.to_list, "open": self.open, "score": self.score,
             "guide": self.guide, "back": self.back, "undo": self.undo, "quit": self.quit,
+            "suspend": self.suspend,
         }  # fmt: skip
 
     def hush(self) -> None:
@@ -103,6 +104,11 @@ class Going:
             self._desk.tell(WentBack())
         else:
             self._desk.leave()
+
+    def suspend(self) -> None:
+        """To the shell that the app was started from, until it is called back."""
+        if reason := self._desk.step_aside():
+            self._desk.say(reason)
 
     def _close(self) -> None:
         if isinstance(self._desk.screen, FilterScreen):

@@ -97,6 +97,7 @@ GROUPS = (
             ("drop_find",),
             ("back",),
             ("undo",),
+            ("suspend",),
             ("quit",),
         ),
     ),

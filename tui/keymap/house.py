@@ -4,12 +4,14 @@ from tui.keymap.action import Action
 from tui.keymap.places import (
     BASKET,
     BOX,
+    BOXES,
     CORPORA,
     FILTERS,
     GUIDE,
     HEALTH,
     LIST,
     NEXT_START,
+    PAGES,
     PALETTE,
     PREVIEW,
     RECORD,
@@ -52,6 +54,13 @@ ACTIONS = (
         "back",
         "from the timeline to the list; from hits to all records",
         at_once=True,
+    ),
+    Action(
+        "suspend",
+        ("ctrl+z",),
+        (*PAGES, *BOXES),
+        "suspend",
+        "to the shell, as any program there; `fg` comes back",
     ),
     Action(
         "quit",

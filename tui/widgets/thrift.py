@@ -11,6 +11,9 @@ it is not so, Textual's own frames are written unchanged.
 """
 
 import inspect
+import os
+import signal
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import PurePath
@@ -71,6 +74,22 @@ class ThriftyApp(App[None]):
         if self._base_frame is not None:
             self._base_frame = self._on_terminal = None
             self.set_timer(_SURE_S, self._make_sure)
+
+    def step_aside(self) -> str:
+        """Give the terminal back to the shell until it calls the app again; why not, where that cannot be."""
+        if sys.platform == "win32" or self._driver is None or not self._driver.can_suspend:
+            return "the app cannot be suspended here"
+        if os.getpgrp() == os.getsid(0):
+            return "no shell is behind this that could call the app back"
+        with self.suspend():
+            # Who waits for the app lets go of the terminal with it, as on a Ctrl+Z of the terminal's own; but not
+            # before it has been given back.
+            own = signal.signal(signal.SIGTSTP, signal.SIG_IGN)
+            os.kill(0, signal.SIGTSTP)
+            signal.signal(signal.SIGTSTP, own)
+            os.kill(os.getpid(), signal.SIGSTOP)
+        self._base_frame = self._on_terminal = None
+        return ""
 
     def _make_sure(self) -> None:
         if self._frames_as_read and self._base_frame is None:

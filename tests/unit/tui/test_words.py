@@ -97,9 +97,9 @@ def test_no_key_means_two_things_in_one_place() -> None:
 
 
 def test_nothing_hangs_on_ctrl_or_alt_and_nothing_on_escape_alone() -> None:
-    """R232."""
+    """R232. Ctrl+Z means the same in every program, and is among the commands besides."""
     for action in table.KEYMAP:
-        assert not [key for key in action.keys if key.startswith(("ctrl+", "alt+"))]
+        assert action.keys == ("ctrl+z",) or not [key for key in action.keys if key.startswith(("ctrl+", "alt+"))]
         if "escape" in action.keys and action.places != (places.BOX,):
             plain = {"tab"} if set(action.places) <= {*places.BOXES} else {"q", "backspace"}  # there letters are typed
             assert set(action.keys) & plain
