@@ -29,6 +29,9 @@ Piece = tuple[str, str]
 """(role, text)."""
 
 
+_STEPS = {f"act('{name}')": name for name in ("down", "up", "page_down", "page_up")}
+
+
 def bindings(place: str) -> list[BindingType]:
     """The keys of the keymap that work in a place; letters that mean nothing there say so."""
     known = {key for action in table.at(place) for key in action.keys}
@@ -65,6 +68,11 @@ class Acts(Widget):
                 event.stop()
                 event.prevent_default()
                 return
+
+    def only_steps(self, key: str) -> bool:
+        """Whether the key goes up and down here, and does nothing else."""
+        actions = [binding.action for binding in self._bound.key_to_bindings.get(key, ())]
+        return bool(actions) and hasattr(self, f"do_{_STEPS.get(actions[0])}")
 
     @cached_property
     def _bound(self) -> BindingsMap:

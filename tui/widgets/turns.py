@@ -18,6 +18,8 @@ from textual.message_pump import MessagePump
 from textual.widget import Widget
 from textual.widgets import Input
 
+from tui.widgets.paint import Acts
+
 Typed = events.Key | events.Paste
 
 _LOST_S = 5.0
@@ -60,8 +62,8 @@ class Turns:
         return False
 
     def gone(self, typed: Typed, target: Widget) -> None:
-        """It was handed on: follow it. A letter in a box moves no focus."""
-        if isinstance(target, Input) and (isinstance(typed, events.Paste) or typed.is_printable):
+        """It was handed on: follow it, unless it is of those that leave the focus where it is."""
+        if _stays(typed, target):
             self._call()
         else:
             self._follow(target)
@@ -97,6 +99,15 @@ class Turns:
         if self._waiting and self._called is None:
             self._called = self._waiting.popleft()
             self._app.post_message(self._called)
+
+
+def _stays(typed: Typed, target: Widget) -> bool:
+    """A letter in a box, a step in a list: there are many of them, and they are to keep their pace."""
+    if isinstance(typed, events.Paste):
+        return isinstance(target, Input)
+    if isinstance(target, Input) and typed.is_printable:
+        return True
+    return isinstance(target, Acts) and target.only_steps(typed.key)
 
 
 def _twice(stops: Iterable[MessagePump]) -> Iterator[MessagePump]:
