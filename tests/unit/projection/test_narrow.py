@@ -1,0 +1,22 @@
+"""Models that unpack the words they are asked for."""
+
+from worker.projection.minilm import MODEL, checked
+from worker.projection.narrow import narrow
+
+
+def test_what_has_no_such_tables_stays_as_it_is() -> None:
+    of_a_node = b"\x0a\x01a\x0a\x01c\x12\x01b\x22\x06Gather"
+    graph = b"\x0a" + bytes([len(of_a_node)]) + of_a_node + b"\x12\x05graph"
+    for model in (
+        b"",
+        b"\x08\x0a\x12\x07pytorch",
+        b"\x08\xac\x02\x3a" + bytes([len(graph)]) + graph + b"\x19" + b"8" * 8,
+    ):
+        assert narrow(model) == model
+
+
+def test_the_default_model_is_narrowed_once() -> None:
+    model = checked(*MODEL).read_bytes()
+    narrowed = narrow(model)
+    assert narrowed != model
+    assert narrow(narrowed) == narrowed
