@@ -1,12 +1,14 @@
 """What is made of a page while others are waited for is what would be made at its end."""
 
+import sqlite3
 from collections.abc import Sequence
 from concurrent.futures import Future
 
 from tests.factories import make_batch, observation_row
 from tests.parts.conftest import fill
 from worker.contract.records import RecordKey, RecordKind
-from worker.contract.search import Hit
+from worker.contract.search import Hit, SearchQuery
+from worker.search.engine import Engine
 from worker.search.hybrid import Placed
 from worker.search.showing import Showing
 from worker.search.snippet import Highlighter
@@ -51,3 +53,21 @@ async def test_nothing_is_made_ahead_of_what_is_there_already(store: Store) -> N
     awaited: Future[None] = Future()
     awaited.set_result(None)
     assert (await made(store, KEYS[5:], awaited))[1] == []
+
+
+async def test_what_another_program_does_to_a_row_is_shown_in_the_next_answer(
+    store: Store, engine: Engine, other: sqlite3.Connection
+) -> None:
+    await fill(store, make_batch([observation_row(f"zebra {n}", narrative=f"a zebra, number {n}") for n in range(30)]))
+    for _ in range(3):  # in whatever is remembered of one answer for the next
+        page = await engine.search(SearchQuery(text="zebra"))
+    best, second, *_ = page.hits
+    other.execute("UPDATE observations SET narrative = 'now a zebra of another herd' WHERE id = ?", (best.id,))
+    other.execute("DELETE FROM observations WHERE id = ?", (second.id,))
+    page = await engine.search(SearchQuery(text="zebra"))
+    assert page.hits[0].snippet.text == "now a zebra of another herd"
+    assert second.key not in [hit.key for hit in page.hits]
+    await store.write(lambda connection: None)  # the index follows
+    page = await engine.search(SearchQuery(text="zebra", limit=50))
+    assert page.total == len(page.hits) == 29
+    assert (await engine.search(SearchQuery(text="herd"))).hits[0].key == best.key

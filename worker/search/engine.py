@@ -258,7 +258,7 @@ class Engine:
         asked = self._understand(query)
 
         def work(connection: Connection) -> Facets:
-            match, kinds = _settled(self._finder, connection, asked)
+            match, kinds = _settled(self._finder, connection, asked, ranked=False)
             added, _ = _meant(self._finder, connection, asked, match, kinds, hybrid.added)
             sets = _sets(asked, match, added)
             groups = [group for each in sets for group in self._finder.groups(connection, *each)]
@@ -323,7 +323,7 @@ def _find(
     finder: Finder, connection: Connection, query: SearchQuery, asked: _Asked, meanwhile: hybrid.Meanwhile
 ) -> _Found:
     """The page of what fits."""
-    match, kinds = _settled(finder, connection, asked)
+    match, kinds = _settled(finder, connection, asked, ranked=query.order is Order.RELEVANCE)
     notes = (_LOOSE,) if kinds and match != asked.match else ()
     look = partial(hybrid.window, meanwhile=meanwhile)
     window, degraded = _meant(finder, connection, asked, match, kinds, look)
@@ -372,14 +372,16 @@ def _added(kinds: dict[RecordKind, int], more: dict[RecordKind, int]) -> dict[Re
     return {kind: count for kind, count in counts.items() if count}
 
 
-def _settled(finder: Finder, connection: Connection, asked: _Asked) -> tuple[str, dict[RecordKind, int]]:
+def _settled(
+    finder: Finder, connection: Connection, asked: _Asked, *, ranked: bool
+) -> tuple[str, dict[RecordKind, int]]:
     """The expression to go by and how many of each kind it finds: a phrase that stands nowhere is looked for by its
-    words."""
-    kinds = finder.count(connection, asked.match, asked.where)
+    words. ranked: the best of them are asked for next."""
+    kinds = finder.count(connection, asked.match, asked.where, ranked=ranked)
     if kinds or not asked.wanted.phrases:
         return asked.match, kinds
     loose = terms.expression(asked.wanted, strict=False)
-    return loose, finder.count(connection, loose, asked.where)
+    return loose, finder.count(connection, loose, asked.where, ranked=ranked)
 
 
 def _placed(

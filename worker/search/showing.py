@@ -23,6 +23,10 @@ _AHEAD = 12
 """So many of the best by words are made before their time: of 20, 13 stood on the page in the end, of the first ones
 more."""
 
+_Marks = tuple[Snippet, tuple[tuple[int, int], ...]]
+"""A record's snippet, and what is marked in its title."""
+_UNMARKED: _Marks = Snippet(""), ()
+
 
 class Showing(Generic[T]):
     """Of one question. read: what is needed of records; texts: what of that is marked, nothing if there is none.
@@ -39,7 +43,7 @@ class Showing(Generic[T]):
     ) -> None:
         self._connection, self._read, self._texts, self._marker = connection, read, texts, marker
         self._entries: dict[RecordKey, Entry] = {}
-        self._marks: dict[RecordKey, tuple[Snippet, tuple[tuple[int, int], ...]]] = {}
+        self._marks: dict[RecordKey, _Marks] = {}
         self.rows: dict[RecordKey, T] = {}
 
     def ahead(self, likely: Sequence[RecordKey], awaited: Future[Any]) -> None:
@@ -71,14 +75,13 @@ class Showing(Generic[T]):
 
     def _hit(self, placed: Placed) -> Hit:
         self._mark(placed.key)
-        hit = Hit(
+        snippet, title_matches = self._marks.get(placed.key, _UNMARKED)
+        return Hit(
             **msgspec.structs.asdict(self._entries[placed.key]),
             score=round(placed.score, 4),
+            snippet=snippet,
+            title_matches=title_matches,
             keyword_rank=placed.keyword_rank,
             vector_rank=placed.vector_rank,
             cosine=placed.cosine,
         )
-        if placed.key not in self._marks:
-            return hit
-        snippet, title_matches = self._marks[placed.key]
-        return msgspec.structs.replace(hit, snippet=snippet, title_matches=title_matches)

@@ -17,6 +17,10 @@ _SCANNED = 20_000
 """Characters of a field that are looked through; a match further on is not worth the wait."""
 _BEGINNING = re.compile("(?<![A-Za-z0-9])|(?<=[a-z0-9])(?=[A-Z])")
 """Where a word begins, or a hump in one."""
+_JOINED = re.compile(
+    r"[-_./\\:@'A-Z+#](?:(?<=[-_./\\:@'])[A-Za-z0-9]|(?<=[a-z0-9][A-Z])|(?<=[A-Z])[A-Z][a-z]|(?<=\+)\+|(?<=#))"
+)
+"""Within a piece that is more than one word in ASCII text, or another one than it looks."""
 
 
 class Highlighter:
@@ -30,9 +34,7 @@ class Highlighter:
     def spans(self, text: str) -> tuple[tuple[int, int], ...]:
         """(start, end) of each match, merged where they touch, in characters."""
         merged: list[tuple[int, int]] = []
-        if not self._starts or (text.isascii() and self._near(text, text.lower(), 0) is None):
-            return ()
-        for start, end in self._found(text):
+        for start, end in self._found(text) if self._starts else ():
             if merged and start <= merged[-1][1]:
                 merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
             else:
@@ -75,25 +77,38 @@ class Highlighter:
                 if any(_stem(word) in self._stems for word in words) or self._begin(words):
                     yield start, end
             return
-        pieces = analysis.ascii_pieces(plain)
-        at = 0
-        for piece, wanted in zip(pieces, self._wanted(pieces), strict=True):
-            at = plain.index(piece, at)  # between two pieces nothing can look like one
-            if wanted:
-                yield at, at + len(piece)
-            at += len(piece)
+        places = list(self._places(plain))
+        if not places and text.isascii():
+            return
+        # What is joined of words is looked at in any case: it may be what is looked for, written otherwise.
+        places += (joined.start() for joined in _JOINED.finditer(plain))
+        looked = 0
+        for place in sorted(places):
+            if place >= looked:
+                start = max(looked, plain.rfind(" ", looked, place) + 1)
+                end = plain.find(" ", place)
+                looked = end if end >= 0 else len(plain)
+                for piece in analysis.ascii_pieces(plain, start, looked):
+                    if self._is_wanted(piece.group()):
+                        yield piece.span()
 
-    def _wanted(self, pieces: Sequence[str]) -> list[bool]:
-        """Which pieces of ASCII text have what is looked for. In one go: twenty records have five hundred of them."""
-        apart, anew = self._stems.isdisjoint, _stems.__wrapped__
-        wanted = [not apart(_stems(piece) if len(piece) <= _LONGEST_KEPT else anew(piece)) for piece in pieces]
-        if self._prefix is None:
-            return wanted
+    def _places(self, text: str) -> Iterator[int]:
+        """All places of ASCII text where a look is worth it, as ``_near`` tells them one by one."""
+        low = text.lower()
+        for start in self._starts:
+            place = low.find(start)
+            while place >= 0:
+                if place == 0 or _BEGINNING.match(text, place):
+                    yield place
+                place = low.find(start, place + 1)
+
+    def _is_wanted(self, piece: str) -> bool:
+        """Whether a piece of ASCII text has what is looked for."""
+        stems = _stems(piece) if len(piece) <= _LONGEST_KEPT else _stems.__wrapped__(piece)
+        if self._prefix is None or not self._stems.isdisjoint(stems):
+            return not self._stems.isdisjoint(stems)
         # Most pieces are one word in lower case, which is all that ``words`` would say.
-        return [
-            has or self._begin((piece,) if piece.islower() and piece.isalpha() else analysis.words(piece))
-            for piece, has in zip(pieces, wanted, strict=True)
-        ]
+        return self._begin((piece,) if piece.islower() and piece.isalpha() else analysis.words(piece))
 
     def _begin(self, words: Iterable[str]) -> bool:
         """Whether one of the words begins with the unfinished one."""

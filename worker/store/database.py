@@ -157,6 +157,8 @@ class Database:
                 self._readers.append(connection)
             until = time.monotonic() + _READ_S
             connection.set_progress_handler(lambda: self._closing or time.monotonic() > until, _LOOK_EVERY)
+            if isinstance(connection, Remembering):
+                connection.generation = None
             connection.execute("BEGIN DEFERRED")
             with _transaction(connection):
                 try:

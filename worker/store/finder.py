@@ -20,8 +20,10 @@ class Finder(Protocol):
         """A page of the records that an expression finds, best first or by time."""
         ...
 
-    def count(self, connection: Connection, match: str, where: Condition) -> dict[RecordKind, int]:
-        """How many of each kind there are."""
+    def count(
+        self, connection: Connection, match: str, where: Condition, *, ranked: bool = False
+    ) -> dict[RecordKind, int]:
+        """How many of each kind there are. ranked: the best of them are asked for next."""
         ...
 
     def groups(self, connection: Connection, match: str, where: Condition) -> list[Group]:

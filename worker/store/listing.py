@@ -1,18 +1,20 @@
 """Records as entries: found by words, listed by filter, around a moment, counted."""
 
 import sqlite3
+from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from worker.contract.records import RecordKey, RecordKind
 from worker.contract.search import Entry, Order
-from worker.store import axis, ordering, ranking, search_index
+from worker.store import axis, ordering, ranking, search_index, weights
 from worker.store.axis import Run
 from worker.store.filters import INTERNAL_PROJECT, Condition
 from worker.store.memo import remembered
 from worker.store.ranking import Weigh, Weighed
 from worker.store.rows import CODES, KINDS, placeholders
+from worker.store.weights import Weights
 
 WEIGHTS = (2.5, 1.0, 1.0, 0.9, 0.5, 0.3)
 """bm25 weight of each column of ``search_index.COLUMNS``. Measured on five retrieval sets, open halves: paths are
@@ -26,10 +28,16 @@ _FOUND_ANYWHERE = "FROM py_text WHERE py_text MATCH ?"
 _SHOWN = f"py_text.rowid NOT IN (SELECT docid FROM py_docs WHERE project = '{INTERNAL_PROJECT}')"
 _LONG = 3_000
 """So many records are weighed in a few milliseconds."""
+_SMALL = 3_000
+"""Of a memory of fewer records the weights of common words take little room."""
+_FEW = 20
+"""Of records of which one in so many passes the filters, those that do are weighed sooner than all that have a word."""
 _DEEP = 1_000
 """Places from the best; further down all are weighed."""
 _STEP = 2_000
 """Records from one remembered place of a list to the next: passing over them takes half a millisecond."""
+_MOST_ENTRIES, _ENTRY_BYTES = 1_000, 600
+"""Remembered, and what one takes."""
 _LINE_BYTES = 200
 """What a remembered line of counts takes."""
 _KIND_BITS = 21
@@ -63,9 +71,12 @@ def search(
 
 def _best(connection: sqlite3.Connection, match: str, where: Condition, need: int) -> list[Weighed]:
     """The best of what an expression finds, without weighing what cannot be among them."""
-    weigh = _weighing(connection, where, need)
     parts = ranking.parts_of(match)
-    if not parts or need > _DEEP or (passing := sum(count(connection, match, where).values())) < _LONG:
+    added = _added(connection, match, where, parts)
+    if added is not None:
+        return added.best(need)
+    weigh = _weighing(connection, where, need)
+    if len(parts) < 2 or need > _DEEP or (passing := sum(count(connection, match, where).values())) < _LONG:
         return weigh(match, None)
     if len(parts) <= ranking.FEW_PARTS:
         return ranking.by_halves(connection, parts, need, weigh)
@@ -79,27 +90,34 @@ def _weighing(connection: sqlite3.Connection, where: Condition, need: int) -> We
             # The plus sign keeps SQLite from asking for one after the other.
             source += " AND +py_text.rowid IN (SELECT value FROM json_each(?))"
             values = (*values, ranking.among(docids))
-        found = connection.execute(
-            f"SELECT py_text.rowid, {_BM25} s {source} ORDER BY s, py_text.rowid DESC LIMIT ?", (*values, need)
-        )
-        return [(row[0], row[1]) for row in found]
+        sql = f"SELECT py_text.rowid, {_BM25} s {source} ORDER BY s, py_text.rowid DESC LIMIT ?"
+        return _rows(connection, sql, (*values, need))
 
     return weigh
 
 
-def count(connection: sqlite3.Connection, match: str, where: Condition) -> dict[RecordKind, int]:
-    """How many records of each kind an FTS5 expression finds; all that fit the filters, without one."""
+def count(
+    connection: sqlite3.Connection, match: str, where: Condition, *, ranked: bool = False
+) -> dict[RecordKind, int]:
+    """How many records of each kind an FTS5 expression finds; all that fit the filters, without one.
+
+    ranked: the best of them are asked for next, so that to weigh them all may be the way to count them.
+    """
     key = ("count", match, where.sql, *where.values)
-    return remembered(connection, key, lambda: _counted(connection, match, where))
+    return remembered(connection, key, lambda: _counted(connection, match, where, ranked=ranked))
 
 
-def _counted(connection: sqlite3.Connection, match: str, where: Condition) -> dict[RecordKind, int]:
+def _counted(connection: sqlite3.Connection, match: str, where: Condition, *, ranked: bool) -> dict[RecordKind, int]:
     source, values = _source(connection, match, where, dated=False)
     if not match:
         return by_kind(connection, source, values, "d.kind")
     parts = ranking.parts_of(match)
+    added = _added(connection, match, where, parts) if ranked else None
+    if added is not None:
+        codes = added.codes
+        counts = {kind: codes.count(CODES[kind]) for kind in RecordKind}
     # Of a small memory all are counted sooner than a crowd is made of them, which nobody needs: all are weighed too.
-    if source == _FOUND_ANYWHERE and len(parts) > ranking.FEW_PARTS and ranking.records(connection) >= _LONG:
+    elif source == _FOUND_ANYWHERE and len(parts) > ranking.FEW_PARTS and ranking.records(connection) >= _LONG:
         crowd = ranking.crowd(connection, parts)
         counts = {kind: crowd.count(CODES[kind]) for kind in RecordKind}
     else:
@@ -108,6 +126,36 @@ def _counted(connection: sqlite3.Connection, match: str, where: Condition) -> di
         total = packed.fetchone()[0] or 0
         counts = {kind: total >> CODES[kind] * _KIND_BITS & (1 << _KIND_BITS) - 1 for kind in RecordKind}
     return {kind: found for kind, found in counts.items() if found}
+
+
+def _added(connection: sqlite3.Connection, match: str, where: Condition, words: Sequence[str]) -> Weights | None:
+    """What any of an expression's words finds, with its weights; None where FTS5 tells that sooner."""
+    if not words or (there := ranking.records(connection)) >= _SMALL:
+        return None
+    passing = _passing(connection, where)
+    if passing is not None and len(passing) * _FEW < there:
+        return None
+
+    def weigh(word: str, most: int) -> list[Weighed]:
+        return _rows(connection, f"SELECT rowid, {_BM25} {_FOUND_ANYWHERE} LIMIT ?", (word, most))
+
+    def add() -> Weights | None:
+        added = weights.added(connection, words, weigh, there)
+        return added if added is None or passing is None else added.among(passing)
+
+    return remembered(connection, ("added", match, where.sql, *where.values), add, weights.size)
+
+
+def _passing(connection: sqlite3.Connection, where: Condition) -> "array[int] | None":
+    """What passes the filters, None where nothing is to be asked."""
+    if not where.narrow and not _is_hidden(connection):
+        return None
+
+    def read() -> "array[int]":
+        found = _rows(connection, f"SELECT d.docid FROM py_docs d WHERE {where.sql}", where.values)
+        return array("q", (docid for (docid,) in found))
+
+    return remembered(connection, ("numbers", where.sql, *where.values), read, lambda made: 8 * len(made))
 
 
 def by_kind(connection: sqlite3.Connection, source: str, values: Sequence[object], kind: str) -> dict[RecordKind, int]:
@@ -167,9 +215,17 @@ def _place_before(connection: sqlite3.Connection, where: Condition, order: Order
 
 def entries(connection: sqlite3.Connection, keys: Sequence[RecordKey]) -> dict[RecordKey, Entry]:
     """The entries of records; those that are gone are left out."""
-    numbers = [search_index.docid(key) for key in keys]
-    found = connection.execute(f"SELECT * FROM py_docs WHERE docid IN ({placeholders(numbers)})", numbers)
-    return {entry.key: entry for entry in map(_entry, found)}
+    kept: dict[RecordKey, Entry] = remembered(connection, ("entries",), dict, lambda _: _MOST_ENTRIES * _ENTRY_BYTES)
+    found = {key: entry for key in keys if (entry := kept.get(key)) is not None}
+    numbers = [search_index.docid(key) for key in keys if key not in found]
+    if numbers:
+        sql = f"SELECT * FROM py_docs WHERE docid IN ({placeholders(numbers)})"
+        read = {entry.key: entry for entry in map(_entry, _rows(connection, sql, numbers))}
+        found |= read
+        if len(kept) + len(read) > _MOST_ENTRIES:
+            kept.clear()
+        kept |= read
+    return found
 
 
 def around(
@@ -280,8 +336,22 @@ def _source(
         return f"FROM py_docs d WHERE {where.sql}", where.values
     if where.narrow or dated:
         return f"{_FOUND} {where.sql}", (match, *where.values)
-    hidden = connection.execute("SELECT 1 FROM py_docs WHERE project = ? LIMIT 1", (INTERNAL_PROJECT,)).fetchone()
-    return f"{_FOUND_ANYWHERE} AND {_SHOWN}" if hidden else _FOUND_ANYWHERE, (match,)
+    return f"{_FOUND_ANYWHERE} AND {_SHOWN}" if _is_hidden(connection) else _FOUND_ANYWHERE, (match,)
+
+
+def _is_hidden(connection: sqlite3.Connection) -> bool:
+    """Whether there is anything that is not for everybody."""
+    sql = "SELECT 1 FROM py_docs WHERE project = ? LIMIT 1"
+    return remembered(
+        connection, ("hidden",), lambda: connection.execute(sql, (INTERNAL_PROJECT,)).fetchone() is not None
+    )
+
+
+def _rows(connection: sqlite3.Connection, sql: str, values: Sequence[object]) -> list[Any]:
+    """Rows as they are, without names, which take as long as the numbers in them."""
+    cursor = connection.cursor()
+    cursor.row_factory = None
+    return cursor.execute(sql, values).fetchall()
 
 
 def _entry(row: Sequence[Any]) -> Entry:

@@ -47,9 +47,13 @@ class Memo:
 
 
 class Remembering(sqlite3.Connection):
-    """A connection whose questions are remembered, if it was given a memory."""
+    """A connection whose questions are remembered, if it was given a memory.
+
+    generation: of the index, as the transaction that is under way sees it. Whoever begins one sets it to None.
+    """
 
     memo: Memo | None = None
+    generation: str | None = None
 
 
 def remembered(
@@ -60,18 +64,24 @@ def remembered(
 ) -> T:
     """What ``make`` gives, or gave in this state of the index. Nobody changes it.
 
-    key: all that the answer follows from, but the index. size: of an answer, in bytes.
+    key: all that the answer follows from, but the index. size: of an answer, in bytes. None is not kept.
     """
-    memo = connection.memo if isinstance(connection, Remembering) else None
-    if memo is None:
+    if not isinstance(connection, Remembering) or connection.memo is None:
         return make()
-    row = connection.execute("SELECT value FROM py_meta WHERE key = ?", (GENERATION,)).fetchone()
-    key = (row[0] if row else None, *key)
-    kept: T | None = memo.get(key)
+    key = (_generation(connection), *key)
+    kept: T | None = connection.memo.get(key)
     if kept is None:
         kept = make()
-        memo.put(key, kept, size(kept))
+        if kept is not None:
+            connection.memo.put(key, kept, size(kept))
     return kept
+
+
+def _generation(connection: Remembering) -> str:
+    if connection.generation is None or not connection.in_transaction:
+        row = connection.execute("SELECT value FROM py_meta WHERE key = ?", (GENERATION,)).fetchone()
+        connection.generation = row[0] if row else ""
+    return connection.generation
 
 
 def changed(connection: sqlite3.Connection) -> None:

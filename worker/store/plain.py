@@ -35,8 +35,13 @@ def search(
     return [Ranked(search_index.key(row[0]), float(row[1])) for row in found]
 
 
-def count(connection: sqlite3.Connection, match: str, where: Condition) -> dict[RecordKind, int]:
-    """How many records of each kind an expression finds; all that fit the filters, without one."""
+def count(
+    connection: sqlite3.Connection, match: str, where: Condition, *, ranked: bool = False
+) -> dict[RecordKind, int]:
+    """How many records of each kind an expression finds; all that fit the filters, without one.
+
+    ranked: plays no part here.
+    """
     source, values = _source(match, where)
     return listing.by_kind(connection, source, values, "d.kind")
 

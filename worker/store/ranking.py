@@ -27,7 +27,7 @@ FEW_PARTS = 4
 """Up to so many words the search is split in halves; of more, halves find nearly all there is."""
 
 _PART = r'"[^"]+"\*?'
-_PARTS = re.compile(f"{_PART}(?: OR {_PART})+")
+_PARTS = re.compile(f"{_PART}(?: OR {_PART})*")
 _MOST_OF_A_WORD = 2.2  # k1 + 1
 _LEAST_IDF = 1e-6
 _FULL = 255
@@ -39,7 +39,7 @@ _DOCIDS = msgspec.json.Decoder(list[int])
 
 
 def parts_of(match: str) -> list[str]:
-    """The words of an expression that asks for any of them; none if it is of another form, or a single word."""
+    """The words of an expression that asks for any of them; none if it is of another form."""
     return match.split(" OR ") if _PARTS.fullmatch(match) else []
 
 

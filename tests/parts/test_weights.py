@@ -1,0 +1,193 @@
+"""Weights added up word by word are those of FTS5, whatever was remembered before; what is remembered is bounded."""
+
+import random
+from array import array
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from tests.factories import MINUTE, NOON, make_batch, observation_row, prompt_row, session_row
+from worker.contract.records import RecordKey, RecordKind
+from worker.contract.search import Order, SearchQuery
+from worker.store import filters, listing, weights
+from worker.store.database import Database, plain_connection
+from worker.store.imports import import_batch
+from worker.store.ranking import Weighed
+from worker.store.search_index import drain, install
+from worker.store.tables import Connection
+
+_TEXT = "cache caching token session index queue buffer router parser worker schema lock socket"
+WORDS = _TEXT.split()
+QUERIES = [
+    SearchQuery(),
+    SearchQuery(project="shop"),
+    SearchQuery(project="observer-sessions"),
+    SearchQuery(kinds=(RecordKind.PROMPT,)),
+    SearchQuery(since_epoch_ms=NOON + 150 * MINUTE),
+    SearchQuery(project="nowhere"),
+]
+Found = tuple[dict[RecordKind, int], list[tuple[RecordKey, float]]]
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[Database]:
+    database = Database(tmp_path / "claude-mem.db")
+    random_ = random.Random(5)
+
+    def text(length: int) -> str:
+        return " ".join(WORDS[int(len(WORDS) * random_.random() ** 2)] for _ in range(length))
+
+    rows = [
+        observation_row(
+            text(random_.randrange(1, 4)),
+            narrative=text(random_.randrange(12)),
+            facts=[text(2)],
+            project="observer-sessions" if number % 40 == 7 else "shop" if number % 3 else "bar",
+            created_at_epoch=NOON + number * MINUTE,
+        )
+        for number in range(300)
+    ]
+    prompts = [prompt_row(text(4), created_at_epoch=NOON + number) for number in range(60)]
+
+    def fill(connection: Connection) -> None:
+        install(connection)
+        import_batch(connection, make_batch(sessions=[session_row()], observations=rows, prompts=prompts))
+        drain(connection)
+
+    database.write_now(fill)
+    yield database
+    database.close()
+
+
+def asked(random_: random.Random) -> str:
+    """Words, some of them unfinished, some two next to each other."""
+    words = random_.sample(WORDS, random_.randrange(1, 6))
+    forms = [random_.choice([f'"{word}"', f'"{word} {random_.choice(WORDS)}"', f'"{word[:3]}"*']) for word in words]
+    return " OR ".join(dict.fromkeys(forms))
+
+
+def found(match: str, query: SearchQuery, connection: Connection) -> Found:
+    """The counts, and a page."""
+    where = filters.condition(query)
+    counts = listing.count(connection, match, where, ranked=True)
+    page = listing.search(connection, match, where, order=Order.RELEVANCE, limit=20, offset=3)
+    return counts, [(each.key, round(each.score, 9)) for each in page]
+
+
+def anew(database: Database, match: str, query: SearchQuery) -> Found:
+    """The same with nothing remembered."""
+    with closing(plain_connection(database.path)) as connection:
+        return found(match, query, connection)
+
+
+@pytest.mark.parametrize("query", QUERIES)
+def test_what_is_added_up_is_what_fts5_gives(
+    database: Database, monkeypatch: pytest.MonkeyPatch, query: SearchQuery
+) -> None:
+    random_ = random.Random(str(query))
+    questions = [asked(random_) for _ in range(40)]
+    # Each twice in a row: the first time there is too much to be weighed, the second time it is remembered.
+    added = [database.read_now(partial(found, match, query)) for match in questions for _ in range(2)]
+    monkeypatch.setattr(listing, "_SMALL", 0)
+    assert added == [anew(database, match, query) for match in questions for _ in range(2)]
+
+
+def test_words_are_weighed_a_few_at_a_time(database: Database) -> None:
+    weighed: list[str] = []
+
+    def weigh(connection: Connection, word: str, most: int) -> Sequence[Weighed]:
+        weighed.append(word)
+        return connection.execute(
+            "SELECT rowid, bm25(py_text) FROM py_text WHERE py_text MATCH ? LIMIT ?", (word, most)
+        ).fetchall()
+
+    def add(words: Sequence[str], room: int, connection: Connection) -> weights.Weights | None:
+        return weights.added(connection, words, partial(weigh, connection), room)
+
+    several = [f'"{word}"' for word in WORDS[:3]]
+    all_of_first = database.read_now(partial(add, several[:1], 400))
+    assert all_of_first is not None and weighed == several[:1]
+    room = len(all_of_first.docids)
+    tries = 0
+    while database.read_now(partial(add, several, room)) is None:
+        tries += 1
+    assert 0 < tries <= 3
+    assert weighed.count(several[0]) == 1
+    weighed.clear()
+    assert database.read_now(partial(add, several, 0)) is not None and weighed == []
+
+
+def test_the_best_of_those_alike_were_recorded_later() -> None:
+    some = weights.Weights(array("q", [4, 9, 5, 13]), array("d", [-1.0, -2.0, -2.0, -1.0]))
+    assert some.best(3) == [(9, -2.0), (5, -2.0), (13, -1.0)]
+    assert len(some.best(9)) == 4 and some.among([5, 6]).best(2) == [(5, -2.0)]
+    assert (some.codes.count(0), some.codes.count(1)) == (1, 3)
+    nothing = some.among([])
+    assert nothing.best(20) == [] and nothing.codes == b""
+
+
+def test_entries_are_remembered_up_to_a_bound_and_follow_each_change(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(listing, "_MOST_ENTRIES", 20)
+    keys = [RecordKey(RecordKind.OBSERVATION, number) for number in range(1, 60)]
+
+    def titles(some: Sequence[RecordKey], connection: Connection) -> dict[RecordKey, str]:
+        return {key: entry.title for key, entry in listing.entries(connection, some).items()}
+
+    whole = database.read_now(partial(titles, keys))
+    assert len(whole) == 59
+    for at in range(0, 50, 7):
+        assert database.read_now(partial(titles, keys[at : at + 9])) == {key: whole[key] for key in keys[at : at + 9]}
+    gone, changed = keys[3], keys[4]
+
+    def edit(connection: Connection) -> None:
+        connection.execute("DELETE FROM observations WHERE id = ?", (gone.id,))
+        connection.execute("UPDATE observations SET title = 'Another' WHERE id = ?", (changed.id,))
+        drain(connection)
+
+    database.write_now(edit)
+    assert database.read_now(partial(titles, [gone, changed])) == {changed: "Another"}
+
+
+def test_a_reader_stays_in_its_state_and_the_next_one_sees_the_change(database: Database) -> None:
+    match, query = '"cache" OR "token"', SearchQuery()
+
+    def write(connection: Connection) -> None:
+        import_batch(connection, make_batch(observations=[observation_row("cache token", created_at_epoch=NOON - 5)]))
+        drain(connection)
+
+    def twice(connection: Connection) -> tuple[Found, Found]:
+        before = found(match, query, connection)
+        with ThreadPoolExecutor(1) as other:
+            other.submit(database.write_now, write).result()
+        return before, found(match, query, connection)
+
+    before, after = database.read_now(twice)
+    assert before == after
+    now = database.read_now(partial(found, match, query))
+    assert sum(now[0].values()) == sum(before[0].values()) + 1
+    assert anew(database, match, query) == now
+
+
+def test_many_readers_beside_a_writer_find_what_one_finds(database: Database) -> None:
+    random_ = random.Random(8)
+    questions = [asked(random_) for _ in range(12)]
+
+    def write(number: int, connection: Connection) -> None:
+        row = observation_row(" ".join(WORDS[:number]), created_at_epoch=NOON - number)
+        import_batch(connection, make_batch(observations=[row]))
+        drain(connection)
+
+    with ThreadPoolExecutor(4) as readers:
+        for number in range(1, 6):
+            found_by = [readers.submit(database.read_now, partial(found, match, QUERIES[0])) for match in questions * 3]
+            database.write_now(partial(write, number))
+            for each in found_by:
+                each.result()
+        last = [readers.submit(database.read_now, partial(found, match, QUERIES[0])) for match in questions]
+        assert [each.result() for each in last] == [anew(database, match, QUERIES[0]) for match in questions]
