@@ -69,6 +69,13 @@ def index(opened: HostedIndex) -> HostedIndex:
     return opened
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="as Linux tells what is mapped")
+def test_its_process_is_spared_what_would_tell_others(index: HostedIndex) -> None:
+    mapped = Path(f"/proc/{index._process.pid}/maps").read_text("utf-8")
+    assert "chromadb_rust_bindings" in mapped
+    assert "cygrpc" not in mapped
+
+
 def test_nearest_are_those_of_an_exact_product(index: HostedIndex) -> None:
     rows = vectors(300)
     index.upsert(fragments(rows))

@@ -2,7 +2,7 @@
 
 A process of its own for three reasons, all seen with chromadb 1.5.9: a broken file ends it by a signal or lets a call
 go on for ever; while it writes, no other thread of its process runs (50 to 100 ms for 100 documents, in which a worker
-would answer nobody); and its import takes 75 MB and 650 ms that the worker is spared.
+would answer nobody); and its import takes 60 MB and 550 ms that the worker is spared.
 
 It ends when the worker does. The lock of the folder is inherited, so that it is held for as long as anybody writes.
 """
@@ -13,15 +13,19 @@ import sys
 import threading
 import time
 from pathlib import Path
-from typing import assert_never
+from typing import TYPE_CHECKING, assert_never
 
 import numpy as np
 
 from worker import heap
 from worker.contract.errors import Unavailable
-from worker.projection import chroma, frames, segment
+from worker.projection import frames, segment
 from worker.projection.collection import Shape
 from worker.projection.index import Fragment
+from worker.projection.spared import spare
+
+if TYPE_CHECKING:
+    from worker.projection.chroma import ChromaIndex
 
 _MOST_S = 180.0
 _AT_ONCE, _AT_ONCE_UNASKED = 25, 250
@@ -34,6 +38,7 @@ _MOST_POLITE_S = 0.1
 def main(words: list[str]) -> int:
     """Answer until there is nobody left to answer."""
     heap.be_frugal()
+    spare()
     folder, model, dimension, generation, looking, reads_handle, writes_handle = words
     reads, writes = (socket.socket(fileno=int(handle)) for handle in (reads_handle, writes_handle))
     try:
@@ -48,8 +53,10 @@ def main(words: list[str]) -> int:
     return 0
 
 
-def opened(folder: Path, shape: Shape, generation: str, *, looking: bool) -> chroma.ChromaIndex:
+def opened(folder: Path, shape: Shape, generation: str, *, looking: bool) -> "ChromaIndex":
     """The index in a folder. looking: at all that is in it, first. Errors: ``Unavailable``, ``OSError``."""
+    from worker.projection import chroma  # when what it would bring along is spared
+
     if looking:
         for header in folder.glob("*/header.bin"):
             if wrong := segment.fault(header.parent):
@@ -64,7 +71,7 @@ def opened(folder: Path, shape: Shape, generation: str, *, looking: bool) -> chr
 class Host:
     """Answers for an index, on two sockets: one for questions, one for writing."""
 
-    def __init__(self, index: chroma.ChromaIndex) -> None:
+    def __init__(self, index: "ChromaIndex") -> None:
         self._index = index
         self._asked_at = 0.0
         self._unasked = threading.Event()
