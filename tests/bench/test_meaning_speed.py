@@ -1,6 +1,6 @@
 """What search by meaning costs beside its parts; figures are printed, not asserted.
 
-`make bench-meaning`; records from BENCH_RECORDS (1,000 by default, two minutes of a core), the model from BENCH_MODEL
+`make bench-meaning`; records from BENCH_RECORDS (1,500 by default, five minutes of a core), the model from BENCH_MODEL
 (`minilm`; `hash` costs nothing, so that everything else shows).
 
 What is compared is measured in turns, so that whatever else the machine does slows both alike, and the median counts.
@@ -38,11 +38,13 @@ from worker.search import terms
 from worker.store import listing
 
 pytestmark = pytest.mark.bench
-RECORDS = int(os.environ.get("BENCH_RECORDS", "1000"))
+RECORDS = int(os.environ.get("BENCH_RECORDS", "1500"))
 MODEL = os.environ.get("BENCH_MODEL", "minilm")
 _TURNS = 8
-_A_TURN = 32
-"""Records in a turn: four batches of the backlog, three seconds."""
+_A_TURN = 80
+"""Records of the backfill in a turn: ten batches, with what Chroma does now and then for many of them."""
+_ALONE = 32
+"""Records that the model alone embeds in a turn."""
 _BATCH = 8
 _ASKED = 100
 _BESIDE = 40
@@ -81,16 +83,19 @@ def test_search_by_meaning_beside_its_parts(tmp_path: Path) -> None:
 def _backfill_beside_the_embedder(worker: WorkerProcess, embedder: Embedder) -> None:
     """The rate of the backfill, Chroma's writes and all, in shares of that of the model alone."""
     shares: list[Cost] = []
+    records = 0
     for alone in _samples():
         if _status(worker).pending < 3 * _A_TURN:
             break
         with _paused(worker):
             clock_s, cpu_s = _taken(lambda: _politely(_embed, embedder, alone), os.getpid())  # noqa: B023
-        done, (both_s, both_cpu_s) = _progress(worker)
-        shares.append((clock_s / _A_TURN * done / both_s, cpu_s / _A_TURN * done / both_cpu_s))
+        done, (both_s, both_cpu_s) = _progress(worker, _A_TURN)
+        shares.append((clock_s / _ALONE * done / both_s, cpu_s / _ALONE * done / both_cpu_s))
+        records += done
     if shares:
         clock, cpu = (statistics.median(column) for column in zip(*shares, strict=True))
-        print(f"  backfill: {clock:.2f} | {cpu:.2f} of the embedder's own rate, in {len(shares)} turns")
+        told = f"in {len(shares)} turns, {records} records; load {os.getloadavg()[0]:.1f}"
+        print(f"  backfill: {clock:.2f} | {cpu:.2f} of the embedder's own rate, {told}")
 
 
 def _keyword_beside_backfill(worker: WorkerProcess) -> None:
@@ -106,7 +111,7 @@ def _keyword_beside_backfill(worker: WorkerProcess) -> None:
             break
         with _paused(worker):
             quiet += _now_and_then(worker, asked[at : at + 10])
-        _progress(worker)
+        _progress(worker, _BATCH)
         busy += _now_and_then(worker, asked[at : at + 10])
     if quiet:
         times = [one / other for one, other in zip(busy, quiet, strict=True)]
@@ -156,9 +161,9 @@ def _questions_beside_their_parts(worker: WorkerProcess, embedder: Embedder, vec
 
 def _samples() -> Iterator[list[list[str]]]:
     """The texts of records, a turn at a time: like those of the memory, and others."""
-    rows = (row for batch in batches(_TURNS * _A_TURN, seed=5) for row in batch.observations)
+    rows = (row for batch in batches(_TURNS * _ALONE, seed=5) for row in batch.observations)
     for _ in range(_TURNS):
-        parts = [[row["title"], row["narrative"], *row["facts"]] for _, row in zip(range(_A_TURN), rows, strict=False)]
+        parts = [[row["title"], row["narrative"], *row["facts"]] for _, row in zip(range(_ALONE), rows, strict=False)]
         yield [["\n".join(each), *each] for each in parts]
 
 
@@ -178,24 +183,32 @@ def _politely(deed: Callable[..., None], *given: object) -> None:
         pool.submit(deed, *given).result()
 
 
-def _progress(worker: WorkerProcess) -> tuple[int, Cost]:
-    """From the end of one batch to that of another, a turn later: how many were done, and what it took."""
-    first = last = _after(worker, _status(worker).embedded)
+def _progress(worker: WorkerProcess, records: int) -> tuple[int, Cost]:
+    """From the end of one batch to that of another, so many records later: how many were done, and what it took."""
+    # Out of the file: what the worker is asked is part of what it pays.
+    uri = f"file:{worker.data_dir / 'claude-mem.db'}?mode=ro"
+    with closing(sqlite3.connect(uri, uri=True, isolation_level=None)) as rows:
+        first = last = _after(rows, _embedded(rows))
 
-    def wait() -> None:
-        nonlocal last
-        while last < first + _A_TURN and (now := _after(worker, last)) > last:
-            last = now
+        def wait() -> None:
+            nonlocal last
+            while last < first + records and (now := _after(rows, last)) > last:
+                last = now
 
-    cost = _taken(wait, worker.process.pid, *_children(worker.process.pid))
+        cost = _taken(wait, worker.process.pid, *_children(worker.process.pid))
     return last - first, cost
 
 
-def _after(worker: WorkerProcess, embedded: int) -> int:
-    """How many are embedded as soon as it is another number."""
-    while (now := _status(worker)).embedded == embedded and now.pending:
-        time.sleep(0.1)  # each look costs the worker as much as an embedded fact
-    return now.embedded
+def _after(rows: sqlite3.Connection, embedded: int) -> int:
+    """How many are embedded as soon as it is another number; the same number when nothing waits."""
+    while (now := _embedded(rows)) == embedded and rows.execute("SELECT 1 FROM py_pending LIMIT 1").fetchone():
+        time.sleep(0.05)
+    return now
+
+
+def _embedded(rows: sqlite3.Connection) -> int:
+    found: int = rows.execute("SELECT count(*) FROM py_vectors WHERE seal IS NOT NULL").fetchone()[0]
+    return found
 
 
 @contextmanager
