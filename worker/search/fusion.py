@@ -124,12 +124,10 @@ class Fusion:
             by_tokens = _or_else(self._by_tokens(tokens), self.words)
             scores = [score + self.weight * more for score, more in zip(scores, by_tokens, strict=True)]
         order = sorted(
-            (
-                (-score, -each.epoch_ms, -each.docid, at)
-                for at, (each, score) in enumerate(zip(self.candidates, scores, strict=True))
-            ),
+            [(score, each.epoch_ms, each.docid, each) for each, score in zip(self.candidates, scores, strict=True)],
+            reverse=True,
         )
-        return [Fused(self.candidates[at], -score) for score, _, _, at in order]
+        return [Fused(each, score) for score, _, _, each in order]
 
     def _by_tokens(self, tokens: Mapping[int, float]) -> list[float | None]:
         """z-scores of the head. What has vectors and is not in it stays behind it."""
