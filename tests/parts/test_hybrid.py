@@ -413,27 +413,6 @@ async def test_the_best_are_compared_token_by_token(reading: Memory, mode: Mode)
     assert keys(page) == ["1", "2"] and page.hits[0].score > page.hits[1].score
 
 
-@pytest.mark.parametrize("busy", [0, 1, 2])
-async def test_halves_of_the_best_are_compared_side_by_side_or_one_after_the_other(
-    reading: Memory, busy: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """However many of the threads that ask Chroma wait for it."""
-    await reading.fill(
-        *(observation_row(f"login {word}", narrative="記憶") for word in ("chai", "kettle", "tea", "pot"))
-    )
-    page = await reading.search("login tea", limit=4)
-    monkeypatch.setattr(semantic, "_WORTH_HALVING_BYTES", 0)
-    over = threading.Event()
-    for _ in range(busy):
-        reading.semantics._asking.submit(over.wait, PATIENCE_S)
-    try:
-        halved = await reading.search("login tea", limit=4)
-    finally:
-        over.set()
-    assert keys(halved) == keys(page) and len(page.hits) == 4
-    assert [hit.score for hit in halved.hits] == [hit.score for hit in page.hits]
-
-
 @pytest.mark.parametrize("mode", [Mode.HYBRID, Mode.SEMANTIC])
 async def test_a_model_that_tells_no_tokens_ranks_without_them(memory: Memory, mode: Mode) -> None:
     await memory.fill(*TEA)

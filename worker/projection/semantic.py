@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as Late
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TypeVar
 
 import numpy as np
@@ -43,8 +42,6 @@ _MORE_FRAGMENTS = 1_500
 _REMEMBERED = 256
 _MOST_OF_TOKENS_BYTES = 4 * 2**20
 """1,100 records of 75."""
-_WORTH_HALVING_BYTES = 128 * 1024
-"""2,700 tokens: to compare them takes 0.6 ms, to hand half of them to another thread 0.1."""
 _REST_S = 2.0
 """After a failure or a delay of Chroma, this long nobody asks it again."""
 
@@ -179,13 +176,7 @@ class Semantics:
         if thought.vectors is None:
             return {}
         records = self._tokens.stored(thought.model, docids, read, written=self._written())
-        if sum(map(len, records.values())) < _WORTH_HALVING_BYTES:
-            return late.nearness(thought.vectors, weights, records)
-        items = list(records.items())
-        half = partial(late.nearness, thought.vectors, weights, dict(items[1::2]))
-        beside = self._asking.submit(half)  # Chroma has answered by now, if it was asked at all
-        found = late.nearness(thought.vectors, weights, dict(items[::2]))
-        return found | (half() if beside.cancel() else beside.result())
+        return late.nearness(thought.vectors, weights, records)
 
     def close(self) -> None:
         """Give up what is waited for."""

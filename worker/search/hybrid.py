@@ -25,6 +25,8 @@ POOL = fusion.PER_ENGINE
 _DARK = 0.1
 """The share of records without vectors that changes an order hardly at all."""
 _UNKNOWN = (None, None)
+_WEIGHED_AT_ONCE = 1_000
+"""Of what has the words, if it is no more, all are weighed while the model thinks, and not the nearest after it."""
 _UNWRITTEN = 1_000
 """Records that have vectors and are not in Chroma yet: as many as may lack while it is asked."""
 
@@ -215,17 +217,21 @@ def _pool(
     meanwhile: Meanwhile = _nothing_else,
 ) -> _Pool:
     # In this order nobody waits who could work: a model takes 4 ms for a question, Chroma 3 ms for an answer.
-    wording = _best(connection, finder, asked, POOL) if not asked.alone or asked.strict else []
-    scores = {search_index.docid(found.key): found.score for found in wording}
-    numbers = list(scores)
-    most = meaning.exact_most(narrow=asked.where.narrow)
-    passing = None if asked.strict else candidates.passing(connection, asked.where, most)
+    are_few = worded <= _WEIGHED_AT_ONCE
+    most = max(POOL, worded) if are_few else POOL
+    wording = _best(connection, finder, asked, most) if not asked.alone or asked.strict else []
+    weighed = {search_index.docid(found.key): found.score for found in wording}
+    likely = [found.key for found in wording[:POOL]]
+    numbers = list(weighed)[:POOL]
+    scores = {number: weighed[number] for number in numbers}
+    exact_most = meaning.exact_most(narrow=asked.where.narrow)
+    passing = None if asked.strict else candidates.passing(connection, asked.where, exact_most)
     rarity = _rarity(connection, asked)
     read = partial(vectors.stored, connection)
     if passing is None:
         meaning.read_ahead(numbers, read)
     epochs = candidates.moments(connection, numbers) if passing is None else {}
-    meanwhile([found.key for found in wording], thinking)
+    meanwhile(likely, thinking)
     if rarity is not None and not thinking.done():
         meaning.read_tokens_ahead(numbers[: fusion.HEAD], partial(vectors.tokens, connection))
     thought = meaning.settle(thinking)
@@ -238,7 +244,7 @@ def _pool(
     elif passing is None:
         seeking = meaning.seek(thought)
         nearness = meaning.near(thought, numbers, read)
-        meanwhile([found.key for found in wording], seeking)
+        meanwhile(likely, seeking)
         near = _sought(connection, meaning, thought, asked, seeking)
         epochs |= near
         nearness |= meaning.near(thought, [number for number in near if number not in scores], read)
@@ -250,7 +256,9 @@ def _pool(
         epochs = passing.moments((*numbers, *nearest))
     further: dict[int, float] = {}
     unranked = [number for number in nearest if number not in scores]
-    if worded > POOL and unranked and not asked.alone:
+    if are_few:
+        further = {number: weighed[number] for number in unranked if number in weighed}
+    elif unranked and not asked.alone:
         further = candidates.weighed_of(connection, asked.match, unranked)
     lit = _is_lit(scores or near, nearness)
     return _Pool(asked, thought, emphases, scores, further, passing, nearest, nearness, epochs, lit)
