@@ -28,10 +28,20 @@ def _asked(stage: Stage, path: str) -> list[dict[str, str]]:
 
 
 async def _open(stage: Stage, key: str) -> None:
+    """Open one of the screens, and wait until all of it is laid out: its head grows with what it is told."""
+    await _opened(stage, key)
+    await stage.still()
+
+
+async def _opened(stage: Stage, key: str) -> None:
     before = stage.app.screen
     await stage.press(key)
-    await stage.until(lambda: isinstance(stage.app.screen, SurveyScreen) and stage.app.screen is not before)
+    await stage.until(lambda: stage.app.screen is not before and _has_room(stage.app.screen))
     await stage.settled()
+
+
+def _has_room(screen: object) -> bool:
+    return isinstance(screen, SurveyScreen) and screen.is_mounted and screen.status.size.width > 0
 
 
 @pytest.mark.parametrize(
@@ -72,7 +82,7 @@ async def test_every_key_does_something_or_says_why(place: str, key: str, known:
             while not isinstance(stage.app.screen, Workspace):
                 await stage.press("escape" if isinstance(stage.app.screen, PaletteScreen | GuideScreen) else "q")
                 await stage.pilot.pause()
-            await _open(stage, key)
+            await _opened(stage, key)
             before = stage.text
             await stage.press(action.keys[0])
             await stage.settled()
