@@ -19,6 +19,7 @@ from worker.store.imports import import_batch
 from worker.store.ranking import Weighed
 from worker.store.search_index import drain, install
 from worker.store.tables import Connection
+from worker.store.weights import Word
 
 _TEXT = "cache caching token session index queue buffer router parser worker schema lock socket"
 WORDS = _TEXT.split()
@@ -96,38 +97,72 @@ def test_what_is_added_up_is_what_fts5_gives(
     assert added == [anew(database, match, query) for match in questions for _ in range(2)]
 
 
+@pytest.mark.parametrize("number", [-5, 2**24, 2**60])
+@pytest.mark.parametrize("small", [0, 3_000])
+def test_whatever_numbers_records_have_they_are_found(
+    database: Database, monkeypatch: pytest.MonkeyPatch, number: int, small: int
+) -> None:
+    match, query = " OR ".join(f'"{word}"' for word in WORDS[:6]), SearchQuery()
+    monkeypatch.setattr(listing, "_SMALL", small)
+
+    def renumber(connection: Connection) -> None:
+        connection.execute("UPDATE observations SET id = ? WHERE id = 5", (number,))
+        drain(connection)
+
+    database.write_now(renumber)
+    monkeypatch.setattr(listing, "_LONG", 0)
+    found_now = database.read_now(partial(found, match, query))
+    monkeypatch.setattr(listing, "_LONG", 10**9)
+    monkeypatch.setattr(listing, "_SMALL", 0)
+    assert found_now == anew(database, match, query)
+
+
 def test_words_are_weighed_a_few_at_a_time(database: Database) -> None:
-    weighed: list[str] = []
+    anew: list[str] = []
 
     def weigh(connection: Connection, word: str, most: int) -> Sequence[Weighed]:
-        weighed.append(word)
-        return connection.execute(
-            "SELECT rowid, bm25(py_text) FROM py_text WHERE py_text MATCH ? LIMIT ?", (word, most)
-        ).fetchall()
+        anew.append(word)
+        sql = "SELECT rowid, bm25(py_text) FROM py_text WHERE py_text MATCH ? ORDER BY rowid LIMIT ?"
+        return [(row[0], row[1]) for row in connection.execute(sql, (word, most))]
 
-    def add(words: Sequence[str], room: int, connection: Connection) -> weights.Weights | None:
-        return weights.added(connection, words, partial(weigh, connection), room)
+    def weighed(words: Sequence[str], room: int, connection: Connection) -> list[Word] | None:
+        return weights.weighed(connection, words, partial(weigh, connection), room)
 
     several = [f'"{word}"' for word in WORDS[:3]]
-    all_of_first = database.read_now(partial(add, several[:1], 400))
-    assert all_of_first is not None and weighed == several[:1]
-    room = len(all_of_first.docids)
+    first = database.read_now(partial(weighed, several[:1], 400))
+    assert first is not None and anew == several[:1]
+    room = len(first[0].weights)
     tries = 0
-    while database.read_now(partial(add, several, room)) is None:
+    while database.read_now(partial(weighed, several, room)) is None:
         tries += 1
     assert 0 < tries <= 3
-    assert weighed.count(several[0]) == 1
-    weighed.clear()
-    assert database.read_now(partial(add, several, 0)) is not None and weighed == []
+    assert anew.count(several[0]) == 1
+    anew.clear()
+    known = database.read_now(partial(weighed, several, 0))
+    assert known is not None and anew == [] and known[0] == first[0]
 
 
-def test_the_best_of_those_alike_were_recorded_later() -> None:
-    some = weights.Weights(array("q", [4, 9, 5, 13]), array("d", [-1.0, -2.0, -2.0, -1.0]))
-    assert some.best(3) == [(9, -2.0), (5, -2.0), (13, -1.0)]
-    assert len(some.best(9)) == 4 and some.among([5, 6]).best(2) == [(5, -2.0)]
-    assert (some.codes.count(0), some.codes.count(1)) == (1, 3)
-    nothing = some.among([])
-    assert nothing.best(20) == [] and nothing.codes == b""
+def word(weighed: dict[int, float]) -> Word:
+    return Word(weights.records(weighed), array("d", weighed.values()), -min(weighed.values(), default=0.0))
+
+
+def test_the_best_are_those_of_all_words_in_the_order_of_the_words() -> None:
+    random_ = random.Random(3)
+    docids = sorted(random_.sample(range(1, 2_000), 400))
+    rare = [word({docid: -random_.choice([0.5, 0.75, 3.1]) for docid in docids[at::7]}) for at in range(2)]
+    common = [word({docid: -random_.choice([1e-6, 2e-6]) for docid in docids if docid % 5}) for _ in range(2)]
+    for words in ([*rare, *common], [common[0], rare[0], common[1], rare[1]], common, rare, rare[:1], []):
+        for passing in (None, weights.records(docids[::3]), weights.records([])):
+            total: dict[int, float] = {}
+            for each in words:
+                for docid, weight in zip(each.found.docids, each.weights, strict=True):
+                    if passing is None or docid in passing.docids:
+                        total[docid] = total.get(docid, 0.0) + weight
+            whole = sorted(total.items(), key=lambda item: (item[1], -item[0]))
+            for need in (1, 20, 100, 150, 1_000):
+                assert weights.best(words, passing, need) == whole[:need]
+            for code in range(4):
+                assert weights.count(words, passing, code) == sum(docid % 4 == code for docid in total)
 
 
 def test_entries_are_remembered_up_to_a_bound_and_follow_each_change(

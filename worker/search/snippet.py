@@ -2,7 +2,7 @@
 
 import functools
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 import snowballstemmer
 
@@ -34,7 +34,7 @@ class Highlighter:
     def spans(self, text: str) -> tuple[tuple[int, int], ...]:
         """(start, end) of each match, merged where they touch, in characters."""
         merged: list[tuple[int, int]] = []
-        for start, end in self._found(text) if self._starts else ():
+        for start, end in self._found(text):
             if merged and start <= merged[-1][1]:
                 merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
             else:
@@ -70,37 +70,43 @@ class Highlighter:
             best = place if place >= 0 else best
         return best
 
-    def _found(self, text: str) -> Iterator[tuple[int, int]]:
+    def _found(self, text: str) -> list[tuple[int, int]]:
         plain = text.replace("…", " ")  # ours, where something was left out
+        if not self._starts:
+            return []
         if not plain.isascii():
-            for start, end, words in analysis.pieces(text):
-                if any(_stem(word) in self._stems for word in words) or self._begin(words):
-                    yield start, end
-            return
-        places = list(self._places(plain))
+            return [
+                (start, end)
+                for start, end, words in analysis.pieces(text)
+                if any(_stem(word) in self._stems for word in words) or self._begin(words)
+            ]
+        places = self._places(plain)
         if not places and text.isascii():
-            return
+            return []
         # What is joined of words is looked at in any case: it may be what is looked for, written otherwise.
-        places += (joined.start() for joined in _JOINED.finditer(plain))
+        places += [joined.start() for joined in _JOINED.finditer(plain)]
+        found: list[tuple[int, int]] = []
         looked = 0
         for place in sorted(places):
             if place >= looked:
-                start = max(looked, plain.rfind(" ", looked, place) + 1)
+                start = plain.rfind(" ", looked, place) + 1 or looked
                 end = plain.find(" ", place)
                 looked = end if end >= 0 else len(plain)
-                for piece in analysis.ascii_pieces(plain, start, looked):
-                    if self._is_wanted(piece.group()):
-                        yield piece.span()
+                pieces = analysis.ascii_pieces(plain, start, looked)
+                found += [piece.span() for piece in pieces if self._is_wanted(piece.group())]
+        return found
 
-    def _places(self, text: str) -> Iterator[int]:
-        """All places of ASCII text where a look is worth it, as ``_near`` tells them one by one."""
+    def _places(self, text: str) -> list[int]:
+        """All places of ASCII text where a look is worth it, as ``_near`` tells them one by one; in no order."""
+        places: list[int] = []
         low = text.lower()
         for start in self._starts:
             place = low.find(start)
             while place >= 0:
                 if place == 0 or _BEGINNING.match(text, place):
-                    yield place
+                    places.append(place)
                 place = low.find(start, place + 1)
+        return places
 
     def _is_wanted(self, piece: str) -> bool:
         """Whether a piece of ASCII text has what is looked for."""

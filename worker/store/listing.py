@@ -1,7 +1,6 @@
 """Records as entries: found by words, listed by filter, around a moment, counted."""
 
 import sqlite3
-from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +13,7 @@ from worker.store.filters import INTERNAL_PROJECT, Condition
 from worker.store.memo import remembered
 from worker.store.ranking import Weigh, Weighed
 from worker.store.rows import CODES, KINDS, placeholders
-from worker.store.weights import Weights
+from worker.store.weights import Records, Word
 
 WEIGHTS = (2.5, 1.0, 1.0, 0.9, 0.5, 0.3)
 """bm25 weight of each column of ``search_index.COLUMNS``. Measured on five retrieval sets, open halves: paths are
@@ -72,15 +71,20 @@ def search(
 def _best(connection: sqlite3.Connection, match: str, where: Condition, need: int) -> list[Weighed]:
     """The best of what an expression finds, without weighing what cannot be among them."""
     parts = ranking.parts_of(match)
-    added = _added(connection, match, where, parts)
-    if added is not None:
-        return added.best(need)
+    if (known := _known(connection, where, parts)) is not None:
+        return weights.best(*known, need)
     weigh = _weighing(connection, where, need)
     if len(parts) < 2 or need > _DEEP or (passing := sum(count(connection, match, where).values())) < _LONG:
         return weigh(match, None)
-    if len(parts) <= ranking.FEW_PARTS:
-        return ranking.by_halves(connection, parts, need, weigh)
-    return ranking.of_crowd(ranking.crowd(connection, parts), match, need, passing, weigh)
+    if _is_crowd(connection, parts):
+        return ranking.of_crowd(ranking.crowd(connection, parts), match, need, passing, weigh)
+    return ranking.by_halves(connection, parts, need, weigh)
+
+
+def _is_crowd(connection: sqlite3.Connection, parts: Sequence[str]) -> bool:
+    """Whether all that so many words find is looked at together."""
+    many = len(parts) > ranking.FEW_PARTS and ranking.records(connection) >= _LONG
+    return many and ranking.is_dense(connection)
 
 
 def _weighing(connection: sqlite3.Connection, where: Condition, need: int) -> Weigh:
@@ -112,12 +116,11 @@ def _counted(connection: sqlite3.Connection, match: str, where: Condition, *, ra
     if not match:
         return by_kind(connection, source, values, "d.kind")
     parts = ranking.parts_of(match)
-    added = _added(connection, match, where, parts) if ranked else None
-    if added is not None:
-        codes = added.codes
-        counts = {kind: codes.count(CODES[kind]) for kind in RecordKind}
+    known = _known(connection, where, parts) if ranked else None
+    if known is not None:
+        counts = {kind: weights.count(*known, CODES[kind]) for kind in RecordKind}
     # Of a small memory all are counted sooner than a crowd is made of them, which nobody needs: all are weighed too.
-    elif source == _FOUND_ANYWHERE and len(parts) > ranking.FEW_PARTS and ranking.records(connection) >= _LONG:
+    elif source == _FOUND_ANYWHERE and _is_crowd(connection, parts):
         crowd = ranking.crowd(connection, parts)
         counts = {kind: crowd.count(CODES[kind]) for kind in RecordKind}
     else:
@@ -128,34 +131,32 @@ def _counted(connection: sqlite3.Connection, match: str, where: Condition, *, ra
     return {kind: found for kind, found in counts.items() if found}
 
 
-def _added(connection: sqlite3.Connection, match: str, where: Condition, words: Sequence[str]) -> Weights | None:
-    """What any of an expression's words finds, with its weights; None where FTS5 tells that sooner."""
-    if not words or (there := ranking.records(connection)) >= _SMALL:
+def _known(
+    connection: sqlite3.Connection, where: Condition, words: Sequence[str]
+) -> tuple[list[Word], Records | None] | None:
+    """The words of an expression with their weights, and what passes the filters, None where all does.
+
+    None where FTS5 tells what they find sooner.
+    """
+    if not words or (there := ranking.records(connection)) >= _SMALL or not ranking.is_dense(connection):
         return None
-    passing = _passing(connection, where)
-    if passing is not None and len(passing) * _FEW < there:
+    passing = _passing(connection, where) if where.narrow or _is_hidden(connection) else None
+    if passing is not None and len(passing.docids) * _FEW < there:
         return None
 
     def weigh(word: str, most: int) -> list[Weighed]:
-        return _rows(connection, f"SELECT rowid, {_BM25} {_FOUND_ANYWHERE} LIMIT ?", (word, most))
+        return _rows(connection, f"SELECT rowid, {_BM25} {_FOUND_ANYWHERE} ORDER BY rowid LIMIT ?", (word, most))
 
-    def add() -> Weights | None:
-        added = weights.added(connection, words, weigh, there)
-        return added if added is None or passing is None else added.among(passing)
-
-    return remembered(connection, ("added", match, where.sql, *where.values), add, weights.size)
+    known = weights.weighed(connection, words, weigh, there)
+    return None if known is None else (known, passing)
 
 
-def _passing(connection: sqlite3.Connection, where: Condition) -> "array[int] | None":
-    """What passes the filters, None where nothing is to be asked."""
-    if not where.narrow and not _is_hidden(connection):
-        return None
-
-    def read() -> "array[int]":
+def _passing(connection: sqlite3.Connection, where: Condition) -> Records:
+    def read() -> Records:
         found = _rows(connection, f"SELECT d.docid FROM py_docs d WHERE {where.sql}", where.values)
-        return array("q", (docid for (docid,) in found))
+        return weights.records(sorted(docid for (docid,) in found))
 
-    return remembered(connection, ("numbers", where.sql, *where.values), read, lambda made: 8 * len(made))
+    return remembered(connection, ("passing records", where.sql, *where.values), read, lambda made: made.size)
 
 
 def by_kind(connection: sqlite3.Connection, source: str, values: Sequence[object], kind: str) -> dict[RecordKind, int]:

@@ -35,6 +35,9 @@ _FIRST = 12
 """At most one in so many of those found is looked at first. At 100,000 records one in 100 to one in 6 had to be;
 looking again takes as long as looking at one in ten."""
 
+_SPARSEST, _FORGIVEN = 16, 10_000
+"""Places in a row for each record that is there, and for so many more."""
+
 _DOCIDS = msgspec.json.Decoder(list[int])
 
 
@@ -176,6 +179,18 @@ def records(connection: sqlite3.Connection) -> int:
         return int(connection.execute("SELECT count(*) FROM py_docs").fetchone()[0])
 
     return remembered(connection, ("records",), count)
+
+
+def is_dense(connection: sqlite3.Connection) -> bool:
+    """Whether docids can be places in a row. What is deleted leaves gaps, and a program may give any number."""
+
+    def span() -> tuple[int, int]:
+        found = connection.execute("SELECT (SELECT min(docid) FROM py_docs), (SELECT max(docid) FROM py_docs)")
+        least, most = found.fetchone()
+        return least or 0, most or 0
+
+    least, most = remembered(connection, ("span",), span)
+    return least >= 0 and most < _SPARSEST * (records(connection) + _FORGIVEN)
 
 
 def _most(frequency: int, records: int) -> float:
