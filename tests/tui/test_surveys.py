@@ -155,6 +155,23 @@ async def test_what_never_came_back_is_not_said_before_anything_was_counted() ->
         assert [line for line in stage.screen if "farm-api" in line and line.endswith("-")]
 
 
+@pytest.mark.parametrize("columns", [40, 50, 64])
+@pytest.mark.parametrize("counted", [True, False])
+async def test_what_stands_above_is_said_in_fewer_words_where_there_is_little_room(columns: int, counted: bool) -> None:
+    async with Stage(size=(columns, 24)) as stage:
+        stage.memory.surveyed.plan = plan("farm-api")
+        stage.memory.surveyed.counting = counted
+        for key, first, last, told in (
+            ("dollar_sign", "  spent", "  a day", 4),
+            ("p", " NEXT SESSION", "  Given", 5),
+        ):
+            await _open(stage, key)
+            starts = [number for number, line in enumerate(stage.screen) if line.startswith((first, last))]
+            head = stage.screen[starts[0] : starts[-1] + 1]
+            assert len(head) == told
+            assert not any("…" in line for line in head), head
+
+
 async def test_another_project_is_chosen_by_name_while_a_screen_is_open() -> None:
     async with Stage() as stage:
         stage.memory.surveyed.plan = plan("web")

@@ -124,7 +124,8 @@ def figures(costing: Costing, room: int, lk: Look) -> list[Line]:
     total, glyphs = costs.total, lk.glyphs
     out = [_figure("spent", compact(total.work_tokens), _spent(costs, lk), room, lk)]
     if not total.work_tokens:
-        out = [_figure("to read", compact(total.read_tokens), "what the work cost, nobody told", room, lk)]
+        told = ("what the work cost, nobody told", "the work is not known")
+        out = [_figure("to read", compact(total.read_tokens), told, room, lk)]
     out.append(_figure("read back", compact(total.read_back_tokens), _back(costs, lk), room, lk))
     out.append(_never(costs, room, lk))
     burn = _burn(costs, room, lk)
@@ -135,44 +136,48 @@ def _never(costs: Costs, room: int, lk: Look) -> Line:
     """What never came back: what to stop recording. While nothing was counted yet, that says nothing."""
     total = costs.total
     if costs.counting_since_epoch_ms is None:
-        return _figure("never", "-", "which records never come back is known once some did", room, lk)
-    said = f"of {_records(total.records)} never came back: {compact(total.never_work_tokens)} of work"
+        unknown = ("which records never come back is known once some did", "known once some came back", "not known yet")
+        return _figure("never", "-", unknown, room, lk)
+    of, work = f"of {_records(total.records)}", f"{compact(total.never_work_tokens)} of work"
     share = f" ({percent(total.never_work_tokens, total.work_tokens)})" if total.work_tokens else ""
-    return _figure("never", grouped(total.never), said + share, room, lk)
+    told = (f"{of} never came back: {work}{share}", f"{of}: {work}{share}", f"{of}: {work}", of)
+    return _figure("never", grouped(total.never), told, room, lk)
 
 
-def _spent(costs: Costs, lk: Look) -> str:
+def _spent(costs: Costs, lk: Look) -> Sequence[str]:
     total = costs.total
     sessions = f"{grouped(costs.session_count)} session{'' if costs.session_count == 1 else 's'}"
     saved = f"{read_badge(total.read_tokens)} to read"
     ratio = f" ({ratio_badge(total.read_tokens, total.work_tokens, lk.glyphs)})" if total.work_tokens else ""
-    return f"tokens in {_records(total.records)}, {sessions}; {saved}{ratio}"
+    records = f"in {_records(total.records)}"
+    both = f"{records}, {sessions}"
+    return (f"tokens {both}; {saved}{ratio}", f"tokens {both}", both, records)
 
 
-def _back(costs: Costs, lk: Look) -> str:
+def _back(costs: Costs, lk: Look) -> Sequence[str]:
     total = costs.total
     if costs.counting_since_epoch_ms is None:
-        return "nothing yet; it is counted from the first time on"
+        return ("nothing yet; it is counted from the first time on", "nothing yet")
     since = f"since {look.short(lk, costs.counting_since_epoch_ms).strip()}"
     if not total.read_back:
-        return f"no record was read in full {since}"
+        return (f"no record was read in full {since}", f"no record {since}", "no record")
     saved = f"saved {compact(max(costs.back_saved_tokens, 0))}"
     ratio = ratio_badge(total.read_back_tokens, total.read_back_tokens + costs.back_saved_tokens, lk.glyphs)
-    return f"{_records(total.read_back)} {since}: {saved}" + (f" ({ratio})" if costs.back_saved_tokens > 0 else "")
+    times = f" ({ratio})" if costs.back_saved_tokens > 0 else ""
+    records = _records(total.read_back)
+    return (f"{records} {since}: {saved}{times}", f"{records}: {saved}{times}", f"{records}: {saved}", records)
 
 
 def _records(count: int) -> str:
     return f"{grouped(count)} record{'' if count == 1 else 's'}"
 
 
-def _figure(name: str, value: str, said: str, room: int, lk: Look) -> Line:
+def _figure(name: str, value: str, told: Sequence[str], room: int, lk: Look) -> Line:
+    """told: what the figure is of, in ever fewer words."""
     lead = fit.left(f"  {name}", 2 + _LABEL)
     figure = fit.right(value, 6)
-    return [
-        ("text", lead),
-        ("figure", figure),
-        ("quiet", fit.cut(f"  {said}", max(room - len(lead) - len(figure), 0), lk.glyphs.ellipsis)),
-    ]
+    said = fit.first(told, max(room - len(lead) - len(figure) - 2, 0), lk.glyphs.ellipsis)
+    return [("text", lead), ("figure", figure), ("quiet", f"  {said}" if said else "")]
 
 
 def _burn(costs: Costs, room: int, lk: Look) -> Line:
@@ -196,14 +201,12 @@ def _burn(costs: Costs, room: int, lk: Look) -> Line:
     )  # fmt: skip
     top_start, top = max(days, key=lambda day: day[1])
     mean = sum(value for _, value in days) // count
-    said = f"{compact(mean)} a day"
-    said += f", most on {look.tick(lk, top_start + _DAY_MS // 2, 30 * _DAY_MS)}: {compact(top)}" if count > 1 else ""
+    average, dearest = f"{compact(mean)} a day", compact(top)
+    when = look.tick(lk, top_start + _DAY_MS // 2, 30 * _DAY_MS)
+    told = (f"{average}, most on {when}: {dearest}", f"{average}, most {dearest}", average) if count > 1 else (average,)
     lead = fit.left("  a day", 2 + _LABEL)
-    return [
-        ("text", lead),
-        ("bar", drawn),
-        ("quiet", fit.cut(f"  {said}", max(room - len(lead) - cells, 0), lk.glyphs.ellipsis)),
-    ]
+    said = fit.first(told, max(room - len(lead) - cells - 2, 0), lk.glyphs.ellipsis)
+    return [("text", lead), ("bar", drawn), ("quiet", f"  {said}")]
 
 
 def choices(costing: Costing, room: int, lk: Look) -> Choices:

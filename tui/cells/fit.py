@@ -1,7 +1,7 @@
 """Pure: text in a given number of cells, which is not its number of characters."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from unicodedata import category
 
 from rich.cells import cell_len, get_character_cell_size
@@ -24,6 +24,11 @@ def cut(text: str, room: int, ellipsis: str = "…") -> str:
     if room <= len(ellipsis):
         return ellipsis[: max(room, 0)]
     return _head(text, room - len(ellipsis)).rstrip() + ellipsis
+
+
+def first(told: Sequence[str], room: int, ellipsis: str = "…") -> str:
+    """Of the ways to tell something, the longest first, the first that fits; the last one is cut."""
+    return next((text for text in told if width(text) <= room), cut(told[-1], room, ellipsis))
 
 
 def left(text: str, room: int, ellipsis: str = "…") -> str:

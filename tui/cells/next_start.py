@@ -38,30 +38,38 @@ def _budget(plan: ContextPlan, room: int, lk: Look) -> Line:
     if not limit:
         return [("text", " "), ("figure", grouped(plan.used_tokens)), ("quiet", " tokens, without a limit")]
     over = plan.used_tokens > limit
-    said = f" of {grouped(limit)} tokens  "
-    cells = max(min(room - 40, 24), 6)
-    drawn = bar(plan.used_tokens, limit, cells, lk.glyphs)
+    figure, role = grouped(plan.used_tokens), "over" if over else "bar"
     left = f"  {grouped(plan.used_tokens - limit)} too many" if over else f"  {grouped(limit - plan.used_tokens)} left"
-    figure = grouped(plan.used_tokens)
-    taken = 1 + len(figure) + len(said) + cells
-    role = "over" if over else "bar"
-    return [
-        ("text", " "), ("over" if over else "figure", figure), ("quiet", said), (role, drawn),
-        ("quiet", fit.cut(left, max(room - taken, 0), lk.glyphs.ellipsis)),
-    ]  # fmt: skip
+    longest = max(min(room - 40, 24), 6)
+    # With less room first the word goes, then the bar, then what is left over.
+    said, cells, rest = next(
+        ways
+        for ways in (
+            (f" of {grouped(limit)} tokens  ", longest, left),
+            (f" of {grouped(limit)}  ", longest, left),
+            (f" of {grouped(limit)} tokens", 0, left),
+            (f" of {grouped(limit)}", 0, ""),
+        )
+        if 1 + len(figure) + len(ways[0]) + ways[1] + len(ways[2]) <= room or not ways[2]
+    )
+    drawn: Line = [(role, bar(plan.used_tokens, limit, cells, lk.glyphs))] if cells else []
+    return [("text", " "), ("over" if over else "figure", figure), ("quiet", said), *drawn, ("quiet", rest)]
 
 
 def _changes(start: Preparing, plan: ContextPlan, room: int, lk: Look) -> Line:
     kept = sum(row.kept for row in plan.rows)
     said = f" {kept} given, {len(plan.rows) - kept + plan.left_out} not"
     if not plan.compared:
-        said += "; no session was given anything yet"
+        told = ["no session was given anything yet", "no session before it"]
     elif plan.changed_new or plan.changed_gone:
-        said += f"; since the last session +{plan.changed_new} -{plan.changed_gone}"
+        signs = f"+{plan.changed_new} -{plan.changed_gone}"
+        told = [f"since the last session {signs}", f"since the last {signs}", signs]
     else:
-        said += "; the same as the last session"
+        told = ["the same as the last session", "the same as last"]
     shown = " (only changes shown)" if start.changed else ""
-    return [("quiet", fit.cut(said + shown, room, lk.glyphs.ellipsis))]
+    ways = [f"{said}; {each}{shown}" for each in told]
+    ways += [f"{said}{shown}", said] if not shown else [f"{said}; {told[-1]} (changes)", f"{said} (changes)"]
+    return [("quiet", fit.first(ways, room, lk.glyphs.ellipsis))]
 
 
 def lines(state: ViewState, room: int, lk: Look) -> tuple[list[Line], list[tuple[int, ContextRow]]]:

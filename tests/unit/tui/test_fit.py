@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tui.cells.clean import one_line, safe
-from tui.cells.fit import cut, left, right, width, wrap
+from tui.cells.fit import cut, first, left, right, width, wrap
 
 
 @pytest.mark.parametrize(
@@ -56,3 +56,8 @@ def test_wrapped_lines_fit_and_lose_no_word(text: str, room: int) -> None:
     lines = list(wrap(body, room))
     assert all(width(line) <= room for line in lines)
     assert "".join("".join(lines).split()) == "".join(body.split())
+
+
+def test_of_several_ways_to_tell_something_the_first_that_fits_is_taken_and_the_last_is_cut() -> None:
+    told = ("as long as it takes", "shorter", "short")
+    assert [first(told, room) for room in (30, 19, 18, 6, 4)] == [told[0], told[0], "shorter", "short", "sho…"]
