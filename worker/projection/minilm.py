@@ -20,7 +20,7 @@ from worker.contract.errors import Unavailable
 from worker.contract.settings import Embedding
 from worker.projection.embed import Kind, Matrix, Reading, Tokens
 from worker.projection.excerpt import excerpt
-from worker.projection.narrow import narrow
+from worker.projection.lighter import lighter
 
 NAME = "all-MiniLM-L6-v2-int8"
 DIMENSION = 384
@@ -152,7 +152,7 @@ def _unit(rows: NDArray[np.float32]) -> Matrix:
 
 def load(wanted: Embedding) -> MiniLM:
     """The model out of its packages, checked. Errors: ``Unavailable`` with advice."""
-    return MiniLM(NAME, narrow(checked(*MODEL).read_bytes()), checked(*TOKENIZER))
+    return MiniLM(NAME, lighter(checked(*MODEL).read_bytes()), checked(*TOKENIZER))
 
 
 def batches(lengths: Sequence[int], most_tokens: int) -> list[list[int]]:
