@@ -184,14 +184,16 @@ class Blocks:
             return self.near_some(thought, docids, read, written=written)
         place = (thought.model, len(docids), hash(tuple(docids)))
         block = self._known(place, written)
+        if block is not None:
+            return joined([piece.near(thought.vector) for piece in block])
         found: list[Near] = []
         kept: list[Piece] | None = []
-        for piece in block if block is not None else pieces(read(thought.model, docids)):
+        for piece in pieces(read(thought.model, docids)):
             found.append(piece.near(thought.vector))
             if kept is not None:
                 kept.append(piece)
                 kept = kept if _size_bytes(kept) <= _MOST_AT_HAND_BYTES else None
-        if block is None and kept:
+        if kept:
             self._keep(place, kept, written)
         return joined(found)
 
@@ -200,13 +202,17 @@ class Blocks:
             if written != self._written:
                 self._at_hand.clear()
                 self._written = written
-            if place in self._at_hand:
-                self._at_hand.move_to_end(place)
-            return self._at_hand.get(place)
+            block = self._at_hand.get(place)
+            if block is None:
+                return None
+            self._at_hand.move_to_end(place)
+        if block[0].floats is None and 2 * _size_bytes(block) <= _MOST_AS_FLOATS_BYTES:
+            # Now that they are asked about again: where something is written after each question, they never are.
+            block = [piece.as_floats() for piece in block]
+            self._keep(place, block, written)
+        return block
 
     def _keep(self, place: tuple[str, int, int], pieces: Sequence[Piece], written: int) -> None:
-        if 2 * _size_bytes(pieces) <= _MOST_AS_FLOATS_BYTES:
-            pieces = [piece.as_floats() for piece in pieces]
         with self._lock:
             if written == self._written:
                 self._at_hand[place] = pieces

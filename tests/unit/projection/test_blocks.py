@@ -101,7 +101,7 @@ def test_what_stands_side_by_side_is_as_near_as_floats_and_as_it_is_stored(monke
         monkeypatch.setattr("worker.projection.blocks._MOST_AS_FLOATS_BYTES", most_bytes)
         blocks = Blocks()
         table.was_read.clear()
-        found += [blocks.near(thought(), docids, table.read, written=0).all() for _ in range(2)]
+        found += [blocks.near(thought(), docids, table.read, written=0).all() for _ in range(3)]
         assert table.was_read == docids
     for other in found[1:]:
         assert list(other) == docids
