@@ -380,9 +380,7 @@ class MemoryApp(ThriftyApp):
         self.call_after_refresh(self._do, action)
 
     def _do(self, action: str) -> None:
-        if table.named(action).at_once:
-            self.workspace.action_at_once(action)
-        elif isinstance(self.screen.focused, Acts):
+        if isinstance(self.screen.focused, Acts):
             self.screen.focused.action_act(action)
         self.turns.settle()
 

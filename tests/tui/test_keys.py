@@ -5,6 +5,7 @@ from textual import events
 
 from tests.tui.memory import observation
 from tests.tui.stage import Stage
+from tui import messages
 from tui.cells import page
 from tui.cells.look import Look
 from tui.keymap import places, table
@@ -77,7 +78,7 @@ async def test_a_filter_that_cannot_be_read_is_told_to_the_worker_once_the_box_i
         stage.client.memory.asked.clear()
         stage.app.workspace.set_focus(stage.app.workspace.search.box)
         for _ in range(2):
-            stage.app.workspace.action_at_once("leave_box")
+            stage.app.post_message(messages.Wanted("leave_box", places.BOX))
             await stage.settled()
         asked = [params for path, params in stage.memory.asked if path == calls.SEARCH]
         assert [params["query"] for params in asked] == [text] * asked_again
@@ -92,7 +93,7 @@ async def test_no_letter_leaves_the_box() -> None:
 
 
 async def test_what_is_open_is_not_opened_again() -> None:
-    """Typed ahead, these all reach the list before there is another screen."""
+    """Whatever these keys are on the screens they open: there is one of each."""
     async with Stage() as stage:
         for keys, kind in ((["question_mark"] * 4, GuideScreen), (["enter"] * 3, RecordScreen)):
             for key in keys:

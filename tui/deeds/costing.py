@@ -27,7 +27,7 @@ class Costing:
         """Into a project or a session; a type's records are found in the workspace."""
         screen, costing = self._desk.screen, self._desk.state.costs
         if not isinstance(screen, CostScreen):
-            return  # typed ahead of the screen that is open by now
+            return
         chosen = screen.page.chosen
         if chosen is None or not costing.fits:
             self._desk.say("nothing to zoom into here")

@@ -11,6 +11,7 @@ from tui.deeds.filtering import Filtering
 from tui.deeds.going import Going
 from tui.deeds.linking import Linking
 from tui.deeds.marking import Marking
+from tui.deeds.panes import Panes
 from tui.deeds.scrubbing import Scrubbing
 from tui.deeds.table import gathered
 from tui.deeds.travelling import Travelling
@@ -44,6 +45,7 @@ class Crew:
         self.deeds = gathered(
             self.linking,
             travelling,
+            Panes(desk),
             Going(desk, self.asking, travelling, scrubbing),
             filtering,
             scrubbing,

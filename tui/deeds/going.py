@@ -33,7 +33,7 @@ class Going:
     def deeds(self) -> Mapping[str, Deed]:
         """Action → what it does."""
         return {
-            "hush": self.hush, "unknown": self.unknown, "clear": self.to_list, "open": self.open, "score": self.score,
+            "hush": self.hush, "unknown": self.unknown, "open": self.open, "score": self.score,
             "guide": self.guide, "back": self.back, "undo": self.undo, "quit": self.quit,
             "suspend": self.suspend,
         }  # fmt: skip
@@ -45,14 +45,10 @@ class Going:
         """A key without a meaning."""
         self._desk.say("that key means nothing here; {search} searches, {guide} shows all keys")
 
-    def to_list(self) -> None:
-        """Back from another pane."""
-        self._desk.workspace.hits.focus()
-
     def open(self) -> None:
         """The record on the whole screen; while a range is begun, only the time it spans."""
         if not isinstance(self._desk.screen, Workspace):
-            return  # typed ahead of the screen that is open by now
+            return  # it is open
         if self._desk.state.span:
             self._scrubbing.brush()
             return
@@ -80,7 +76,7 @@ class Going:
     def back(self) -> None:
         """To the list, or to the screen below."""
         if isinstance(self._desk.screen, Workspace):
-            self.to_list()
+            self._desk.workspace.set_focus(self._desk.workspace.hits)
         else:
             self._close()
 
@@ -90,17 +86,17 @@ class Going:
             self._desk.tell(SpanBegun(None))
         elif self._desk.state.view is View.TIMELINE:
             self._travelling.swap()
+        elif self._desk.workspace.search.box.value:
+            self._desk.workspace.search.box.value = ""
         else:
             self._desk.say("{quit} quits")
 
     def quit(self) -> None:
         """One step out."""
-        if not isinstance(self._desk.screen, Workspace):
-            self._close()  # typed ahead, and meant for the screen that is open by now
-        elif self._desk.state.view is View.TIMELINE:
+        if self._desk.state.view is View.TIMELINE:
             self._travelling.swap()
         elif (left := self._desk.state.way_back) is not None:
-            self._desk.screen.search.box.value = left.ask.text
+            self._desk.workspace.search.box.value = left.ask.text
             self._desk.tell(WentBack())
         else:
             self._desk.leave()

@@ -9,8 +9,6 @@ class Action(msgspec.Struct, frozen=True):
     """name: what is asked for. keys: Textual's names. places: where they work. label: for the footer. help: a line.
 
     by_key: each key means another one of its kind; its name is added to what is asked for: `jump#3`.
-    at_once: done before the next key is handed on, because it decides who gets that key, or what that key is added to:
-    what is typed ahead of a slow line would otherwise end up in the wrong place, or be taken away again.
     """
 
     name: str
@@ -18,7 +16,6 @@ class Action(msgspec.Struct, frozen=True):
     places: tuple[str, ...]
     label: str
     help: str
-    at_once: bool = False
     by_key: bool = False
 
     @property

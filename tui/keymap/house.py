@@ -23,8 +23,8 @@ from tui.keymap.places import (
 ACTIONS = (
     Action("refresh", ("r",), (LIST, PREVIEW, RECORD), "refresh", "bring in what is new; after a failure, try again"),
     Action("demo", ("M",), (LIST, PREVIEW), "demo", "the demo memory, while yours is empty, and back"),
-    Action("pane", ("tab",), (BOX, LIST, PREVIEW), "next pane", "to the next pane: box, list, preview", at_once=True),
-    Action("pane_back", ("shift+tab",), (BOX, LIST, PREVIEW), "pane before", "to the one before", at_once=True),
+    Action("pane", ("tab",), (BOX, LIST, PREVIEW), "next pane", "to the next pane: box, list, preview"),
+    Action("pane_back", ("shift+tab",), (BOX, LIST, PREVIEW), "pane before", "to the one before"),
     Action("wider", ("plus", "equals_sign"), (LIST, PREVIEW), "larger preview", "a larger preview"),
     Action("slimmer", ("minus",), (LIST, PREVIEW), "smaller preview", "a smaller one, then none"),
     Action(
@@ -53,7 +53,6 @@ ACTIONS = (
         (LIST,),
         "back",
         "from the timeline to the list; from hits to all records",
-        at_once=True,
     ),
     Action(
         "suspend",

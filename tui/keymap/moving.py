@@ -4,8 +4,8 @@ from tui.keymap.action import Action
 from tui.keymap.places import BOX, LIST, PAGES, PREVIEW
 
 ACTIONS = (
-    Action("search", ("slash",), (LIST, PREVIEW), "search", "go to the search box", at_once=True),
-    Action("leave_box", ("down", "enter"), (BOX,), "to the hits", "from the search box to the hits", at_once=True),
+    Action("search", ("slash",), (LIST, PREVIEW), "search", "go to the search box"),
+    Action("leave_box", ("down", "enter"), (BOX,), "to the hits", "from the search box to the hits"),
     Action("clear", ("escape",), (BOX,), "clear", "empty the search box, then leave it"),
     Action("down", ("j", "down"), PAGES, "down", "one down"),
     Action("up", ("k", "up"), PAGES, "up", "one up"),

@@ -26,11 +26,6 @@ def at(place: str) -> tuple[Action, ...]:
     return tuple(action for action in KEYMAP if place in action.places)
 
 
-def at_once() -> tuple[Action, ...]:
-    """The actions that decide who gets the next key."""
-    return tuple(action for action in KEYMAP if action.at_once)
-
-
 def named(name: str) -> Action:
     """The action with this name."""
     return next(action for action in KEYMAP if action.name == name)

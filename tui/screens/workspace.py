@@ -1,16 +1,12 @@
 """The workspace: search box, the set over time, list or timeline, preview."""
 
-from typing import ClassVar
-
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
 from textual.containers import Container, Vertical
 from textual.widget import Widget
 
-from tui import messages
 from tui.cells import row, words
 from tui.cells.look import Look
-from tui.keymap import places, table
+from tui.keymap import places
 from tui.screens.drawn import DrawnScreen
 from tui.state.model import SPLITS, View, ViewState
 from tui.widgets.banner import Banner
@@ -30,11 +26,6 @@ class Workspace(DrawnScreen):
 
     AT_FIRST = True
     AUTO_FOCUS = "#hits"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding(",".join(action.keys), f"at_once('{action.name}')", action.label, id=f"workspace.{action.name}",
-                show=False, priority=True)
-        for action in table.at_once()
-    ]  # fmt: skip
 
     def __init__(self, look: Look, state: ViewState) -> None:
         super().__init__(state)
@@ -122,36 +113,11 @@ class Workspace(DrawnScreen):
         place = getattr(self.focused, "PLACE", places.LIST)
         return str(place)
 
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Keys that work in one pane are left to the others."""
-        return action != "at_once" or self.place in table.named(str(parameters[0])).places
-
-    def action_at_once(self, name: str) -> None:
-        """Move the focus, or empty the box, before the next key."""
-        self.post_message(messages.Wanted("hush", self.place))
-        match name:
-            case "search":
-                self.set_focus(self.search.box)
-            case "leave_box" if self.state.rows.total or self.state.waiting:
-                self.set_focus(self.hits)
-                self.post_message(messages.Typed(self.search.box.value, left=True))
-            case "leave_box":
-                self.post_message(messages.Wanted(name, self.place))
-            case "undo" if self.state.view is View.LIST and self.state.basket.span_from is None:
-                self.search.box.call_later(self.search.box.undo)  # after the keys it got, before those it will get
-            case "undo":
-                self.post_message(messages.Wanted(name, self.place))
-            case "pane":
-                self._go(1)
-            case "pane_back":
-                self._go(-1)
-
-    def _go(self, step: int) -> None:
-        panes: list[Widget] = [self.search.box, self.hits]
-        if self.preview.region.height:
-            panes.append(self.preview)
-        here = panes.index(self.focused) if self.focused in panes else 1
-        self.set_focus(panes[(here + step) % len(panes)])
+    @property
+    def panes(self) -> list[Widget]:
+        """Who can have the focus, from the top down."""
+        shown = [self.preview] if self.preview.region.height else []
+        return [self.search.box, self.hits, *shown]
 
     def _show_head(self) -> None:
         timeline = self.state.view is View.TIMELINE

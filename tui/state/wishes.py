@@ -27,8 +27,6 @@ def fulfilled(state: ViewState, action: str, *, whole_record: bool) -> Fact | No
     match action:
         case "go_back" | "go_on":
             return _way(state, action)
-        case "leave_box":
-            return facts.Said("no hits to go to; {clear} empties the box")
         case "top" | "follow" | "pause":
             return _newest(state, action)
         case "earlier":

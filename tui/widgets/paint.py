@@ -47,7 +47,7 @@ def bindings(place: str) -> list[BindingType]:
     return made + [
         Binding(",".join(action.keys), f"act('{action.name}')", action.label, id=f"{place}.{action.name}", show=False)
         for action in table.at(place)
-        if not action.at_once and not action.by_key
+        if not action.by_key
     ]
 
 
@@ -57,11 +57,9 @@ class Acts(Widget):
     PLACE: ClassVar[str]
 
     async def on_key(self, event: events.Key) -> None:
-        """Do the keys bound here, in the order they came.
+        """Do the keys bound here, where Textual would let them go up to the app first, to come back later.
 
-        Textual would let them go up to the app, which does them later, and for whoever has the focus by then; an input
-        takes letters at once. So what is typed ahead of a busy screen would change its order: a Backspace would delete
-        what was typed after it.
+        Letters in a box and steps in a list wait for nobody (see ``tui.widgets.turns``), and stay in their order so.
         """
         for binding in self._bound.key_to_bindings.get(event.key, ()):
             if await self.app.run_action(binding.action, self):

@@ -70,18 +70,11 @@ class SearchBox(Input, Acts):
         """No bell for each of 100,000 keys: that the box is full was said when it became so."""
 
     def do_clear(self) -> None:
-        """Empty the box here, where it cannot take away what is typed next; an empty one is left."""
-        self._empty_or("clear")
-
-    def undo(self) -> None:
-        """The same, asked for in the list; what it means for an empty box is not known here."""
-        self._empty_or("undo")
-
-    def _empty_or(self, wanted: str) -> None:
+        """Empty the box; an empty one is left."""
         if self.value:
             self.value = ""
         else:
-            self.post_message(messages.Wanted(wanted, self.PLACE))
+            self.post_message(messages.Wanted("clear", self.PLACE))
 
     def action_cursor_left(self, select: bool = False) -> None:
         """One character to the left."""

@@ -45,7 +45,6 @@ def test_fulfilled(state: ViewState, action: str, whole: bool, fact: Fact | None
         (replace(LIST, cursor=9), "earlier", True),
         (ViewState(), "earlier", False),
         (ViewState(), "scope", False),
-        (ViewState(), "leave_box", False),
     ],
 )
 def test_what_cannot_be_done_is_said(state: ViewState, action: str, whole: bool) -> None:
