@@ -62,6 +62,23 @@ async def test_what_cannot_be_read_as_a_filter_is_said_while_it_is_typed() -> No
         await stage.until(lambda: "prj: is text, no filter; is it project:?" in stage.text)
 
 
+@pytest.mark.parametrize(("columns", "way_out"), [(63, True), (50, True), (40, False)])
+async def test_in_a_narrow_pane_it_is_said_below_while_it_is_typed(columns: int, way_out: bool) -> None:
+    note = "at: no date yet: 14:30, 3d, monday"
+    async with Stage(size=(columns, 20)) as stage:
+        await stage.press("slash", *"at:thursd")
+        await stage.until(lambda: stage.screen[-1].strip().startswith(note[: columns - 6]))
+        assert stage.screen[-1].endswith("Esc clear") is way_out
+        assert note not in stage.screen[1]
+        await stage.press("a", "y")
+        await stage.until(lambda: stage.state.ask.text == "at:thursday" and not stage.state.waiting)
+        await stage.until(lambda: "to the hits" in stage.screen[-1])
+        await stage.press("escape", *"prj:a")
+        await stage.until(lambda: "prj: is text, no filter" in stage.screen[-1])
+        await stage.press("tab")
+        await stage.until(lambda: "keys" in stage.screen[-1])
+
+
 async def test_where_nothing_is_found_it_is_said_in_a_narrow_pane_too_that_a_word_is_no_filter() -> None:
     async with Stage(size=(50, 20)) as stage:
         await stage.press("slash", *"prj:zebra")

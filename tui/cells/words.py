@@ -29,6 +29,8 @@ _ORDERS = {
     Order.RATIO_ASC: ("worst ratio first", "worst ratio first"),
 }
 """Without words, with words."""
+ROOMY = 64
+"""Cells of a line from which on the search bar tells more than how much was found."""
 _SHORT_NOTE = 44
 """Characters that a note may have to stand beside the search box: a span of time with its zone has."""
 _KINDS = {
@@ -49,7 +51,7 @@ def kinds(state: ViewState) -> str:
 
 
 def found(state: ViewState, glyphs: Glyphs, *, brief: bool = False, roomy: bool = True) -> str:
-    """`38 hits · keyword · 14 ms`. brief: only how many, and what is wrong with them.
+    """`38 hits · keyword · 14 ms`. brief: only how many, and what is wrong with them; the notes are told elsewhere.
 
     A short note on how the question was understood stands there too, where it is not ``roomy`` in place of the rest.
     """
@@ -68,9 +70,14 @@ def found(state: ViewState, glyphs: Glyphs, *, brief: bool = False, roomy: bool 
     how = less or (strategy(state, glyphs) if words else order(state))
     if brief:
         return dot.join([f"{grouped(count)} {noun}", *([less.rpartition(", ")[2]] if less else [])])
-    said = [one_line(note) for note in state.notes if len(note) <= _SHORT_NOTE]
+    said = short_notes(state)
     rest = [how, f"{state.took_ms:.0f} ms"] if roomy or not said else []
     return dot.join([f"{grouped(count)} {noun}", *said, *rest])
+
+
+def short_notes(state: ViewState) -> list[str]:
+    """How the question was understood, as far as it is said in few words."""
+    return [one_line(note) for note in state.notes if len(note) <= _SHORT_NOTE] if state.answered is not None else []
 
 
 def _less(state: ViewState) -> str:

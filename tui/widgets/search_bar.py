@@ -174,7 +174,7 @@ class SearchBar(Horizontal):
 
     def _update(self) -> None:
         state = self._state
-        text = words.found(state, self._glyphs, brief=self.size.width < 64, roomy=self.size.width >= 100)
+        text = words.found(state, self._glyphs, brief=self.size.width < words.ROOMY, roomy=self.size.width >= 100)
         role = "failed" if state.failed else "degraded" if state.degraded else "text"
         pieces = [(role, text)]
         self._found.styles.width = sum(len(piece) for _, piece in pieces)

@@ -2,13 +2,14 @@
 
 from typing import ClassVar
 
+from tui.cells import words
 from tui.cells.clean import one_line
 from tui.cells.fit import cut, width
 from tui.cells.glyphs import Glyphs
 from tui.keymap import footer, places
 from tui.keymap.chosen import in_force, keyed
 from tui.state.model import ViewState
-from tui.widgets.paint import Piece, StateLine, components
+from tui.widgets.paint import Piece, StateLine, between, components
 
 
 class StatusLine(StateLine):
@@ -34,6 +35,9 @@ class StatusLine(StateLine):
             said = one_line(keyed(self._state.notice, self._state.keys))
             self.draw([[("notice", cut(said, room, self._glyphs.ellipsis))]])
             return
+        if self._place == places.BOX and room < words.ROOMY and (notes := words.short_notes(self._state)):
+            self._draw_note(notes[0], room)
+            return
         pairs = [(self._glyphs.enter if key == "Enter" else key, label) for key, label in self._keys()]
         gap = "   " if _taken(pairs, "   ") <= room else "  "
         kept = 2 if len(pairs) > 1 and pairs[-2][1] == "keys" else 1  # help and the way out are always there
@@ -44,6 +48,14 @@ class StatusLine(StateLine):
         for number, (key, label) in enumerate(pairs):
             pieces += [("text", gap if number else ""), ("key", key), ("text", f" {label}")]
         self.draw([pieces])
+
+    def _draw_note(self, note: str, room: int) -> None:
+        """What the search bar has no room for, and of the keys the last one, if there is room for it."""
+        key, label = self._keys()[-1]
+        said = cut(note, room, self._glyphs.ellipsis)
+        way_out: list[Piece] = [("text", "  "), ("key", key), ("text", f" {label}")]
+        fits = width(said) + sum(width(text) for _, text in way_out) < room
+        self.draw([between([("notice", said)], way_out if fits else [], room)])
 
     def _keys(self) -> list[tuple[str, str]]:
         return in_force(footer.footer(self._place, self._state), self._place, self._state.keys)
