@@ -22,7 +22,8 @@ POLITE = 5
 class OwnThread:
     """``close`` it. A call that never comes back is left behind: the thread does not keep the process alive.
 
-    polite: where others want the processor, of this process or of another, they get it first.
+    polite: where others of this process want the processor they get it first; others of the machine too, where the
+    system does not share it out by session, as Linux may.
     """
 
     def __init__(self, name: str, *, polite: bool = False) -> None:
