@@ -10,7 +10,7 @@ from tests.factories import MINUTE, NOON, make_batch, observation_row, prompt_ro
 from worker.contract.records import RecordKey, RecordKind
 from worker.contract.search import Order, SearchQuery
 from worker.search import terms
-from worker.store import filters, listing, ranking
+from worker.store import filters, listing, ranking, weights
 from worker.store.database import Database
 from worker.store.imports import import_batch
 from worker.store.search_index import docid, drain, install
@@ -76,7 +76,7 @@ def test_the_best_are_the_best_of_all(
         )
         return [[(one.key, one.score) for one in page] for page in found]
 
-    monkeypatch.setattr(listing, "_SMALL", 0)
+    monkeypatch.setattr(weights, "_SMALL", 0)
     monkeypatch.setattr(listing, "_LONG", 10**9)
     whole = database.read_now(pages)
     monkeypatch.setattr(listing, "_LONG", 0)

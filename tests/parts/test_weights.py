@@ -19,7 +19,7 @@ from worker.store.imports import import_batch
 from worker.store.ranking import Weighed
 from worker.store.search_index import drain, install
 from worker.store.tables import Connection
-from worker.store.weights import Word
+from worker.store.weights import Known, Word
 
 _TEXT = "cache caching token session index queue buffer router parser worker schema lock socket"
 WORDS = _TEXT.split()
@@ -93,7 +93,7 @@ def test_what_is_added_up_is_what_fts5_gives(
     questions = [asked(random_) for _ in range(40)]
     # Each twice in a row: the first time there is too much to be weighed, the second time it is remembered.
     added = [database.read_now(partial(found, match, query)) for match in questions for _ in range(2)]
-    monkeypatch.setattr(listing, "_SMALL", 0)
+    monkeypatch.setattr(weights, "_SMALL", 0)
     assert added == [anew(database, match, query) for match in questions for _ in range(2)]
 
 
@@ -103,7 +103,7 @@ def test_whatever_numbers_records_have_they_are_found(
     database: Database, monkeypatch: pytest.MonkeyPatch, number: int, small: int
 ) -> None:
     match, query = " OR ".join(f'"{word}"' for word in WORDS[:6]), SearchQuery()
-    monkeypatch.setattr(listing, "_SMALL", small)
+    monkeypatch.setattr(weights, "_SMALL", small)
 
     def renumber(connection: Connection) -> None:
         connection.execute("UPDATE observations SET id = ? WHERE id = 5", (number,))
@@ -113,7 +113,7 @@ def test_whatever_numbers_records_have_they_are_found(
     monkeypatch.setattr(listing, "_LONG", 0)
     found_now = database.read_now(partial(found, match, query))
     monkeypatch.setattr(listing, "_LONG", 10**9)
-    monkeypatch.setattr(listing, "_SMALL", 0)
+    monkeypatch.setattr(weights, "_SMALL", 0)
     assert found_now == anew(database, match, query)
 
 
@@ -160,9 +160,9 @@ def test_the_best_are_those_of_all_words_in_the_order_of_the_words() -> None:
                         total[docid] = total.get(docid, 0.0) + weight
             whole = sorted(total.items(), key=lambda item: (item[1], -item[0]))
             for need in (1, 20, 100, 150, 1_000):
-                assert weights.best(words, passing, need) == whole[:need]
+                assert Known(words, passing).best(need) == whole[:need]
             for code in range(4):
-                assert weights.count(words, passing, code) == sum(docid % 4 == code for docid in total)
+                assert Known(words, passing).count(code) == sum(docid % 4 == code for docid in total)
 
 
 def test_entries_are_remembered_up_to_a_bound_and_follow_each_change(

@@ -13,7 +13,7 @@ from worker.store.filters import INTERNAL_PROJECT, Condition
 from worker.store.memo import remembered
 from worker.store.ranking import Weigh, Weighed
 from worker.store.rows import CODES, KINDS, placeholders
-from worker.store.weights import Records, Word
+from worker.store.weights import Known
 
 WEIGHTS = (2.5, 1.0, 1.0, 0.9, 0.5, 0.3)
 """bm25 weight of each column of ``search_index.COLUMNS``. Measured on five retrieval sets, open halves: paths are
@@ -27,10 +27,6 @@ _FOUND_ANYWHERE = "FROM py_text WHERE py_text MATCH ?"
 _SHOWN = f"py_text.rowid NOT IN (SELECT docid FROM py_docs WHERE project = '{INTERNAL_PROJECT}')"
 _LONG = 3_000
 """So many records are weighed in a few milliseconds."""
-_SMALL = 3_000
-"""Of a memory of fewer records the weights of common words take little room."""
-_FEW = 20
-"""Of records of which one in so many passes the filters, those that do are weighed sooner than all that have a word."""
 _DEEP = 1_000
 """Places from the best; further down all are weighed."""
 _STEP = 2_000
@@ -70,10 +66,9 @@ def search(
 
 def _best(connection: sqlite3.Connection, match: str, where: Condition, need: int) -> list[Weighed]:
     """The best of what an expression finds, without weighing what cannot be among them."""
-    parts = ranking.parts_of(match)
-    if (known := _known(connection, where, parts)) is not None:
-        return weights.best(*known, need)
-    weigh = _weighing(connection, where, need)
+    if (known := _known(connection, match, where)) is not None:
+        return known.best(need)
+    weigh, parts = _weighing(connection, where, need), ranking.parts_of(match)
     if len(parts) < 2 or need > _DEEP or (passing := sum(count(connection, match, where).values())) < _LONG:
         return weigh(match, None)
     if _is_crowd(connection, parts):
@@ -116,9 +111,9 @@ def _counted(connection: sqlite3.Connection, match: str, where: Condition, *, ra
     if not match:
         return by_kind(connection, source, values, "d.kind")
     parts = ranking.parts_of(match)
-    known = _known(connection, where, parts) if ranked else None
+    known = _known(connection, match, where) if ranked else None
     if known is not None:
-        counts = {kind: weights.count(*known, CODES[kind]) for kind in RecordKind}
+        counts = {kind: known.count(CODES[kind]) for kind in RecordKind}
     # Of a small memory all are counted sooner than a crowd is made of them, which nobody needs: all are weighed too.
     elif source == _FOUND_ANYWHERE and _is_crowd(connection, parts):
         crowd = ranking.crowd(connection, parts)
@@ -131,32 +126,14 @@ def _counted(connection: sqlite3.Connection, match: str, where: Condition, *, ra
     return {kind: found for kind, found in counts.items() if found}
 
 
-def _known(
-    connection: sqlite3.Connection, where: Condition, words: Sequence[str]
-) -> tuple[list[Word], Records | None] | None:
-    """The words of an expression with their weights, and what passes the filters, None where all does.
-
-    None where FTS5 tells what they find sooner.
-    """
-    if not words or (there := ranking.records(connection)) >= _SMALL or not ranking.is_dense(connection):
-        return None
-    passing = _passing(connection, where) if where.narrow or _is_hidden(connection) else None
-    if passing is not None and len(passing.docids) * _FEW < there:
-        return None
+def _known(connection: sqlite3.Connection, match: str, where: Condition) -> Known | None:
+    """What is remembered of an expression's words; None where FTS5 tells what they find sooner."""
 
     def weigh(word: str, most: int) -> list[Weighed]:
         return _rows(connection, f"SELECT rowid, {_BM25} {_FOUND_ANYWHERE} ORDER BY rowid LIMIT ?", (word, most))
 
-    known = weights.weighed(connection, words, weigh, there)
-    return None if known is None else (known, passing)
-
-
-def _passing(connection: sqlite3.Connection, where: Condition) -> Records:
-    def read() -> Records:
-        found = _rows(connection, f"SELECT d.docid FROM py_docs d WHERE {where.sql}", where.values)
-        return weights.records(sorted(docid for (docid,) in found))
-
-    return remembered(connection, ("passing records", where.sql, *where.values), read, lambda made: made.size)
+    shown = where if where.narrow or _is_hidden(connection) else None
+    return weights.known(connection, match, shown, weigh)
 
 
 def by_kind(connection: sqlite3.Connection, source: str, values: Sequence[object], kind: str) -> dict[RecordKind, int]:

@@ -15,9 +15,15 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial, reduce
 
+from worker.store import ranking
+from worker.store.filters import Condition
 from worker.store.memo import remembered
 from worker.store.ranking import Weighed
 
+_SMALL = 3_000
+"""Of a memory of fewer records the weights of common words take little room."""
+_FEW = 20
+"""Of records of which one in so many passes the filters, those that do are weighed sooner than all that have a word."""
 _LIGHT = 1e-5
 """What a word that more than half of all records have can weigh at most: FTS5 gives it the least idf there is."""
 _ROUNDING = 1e-9
@@ -66,13 +72,83 @@ class Word:
         return self.weights[bisect_left(self.found.docids, docid)]
 
 
-def weighed(
-    connection: sqlite3.Connection, words: Iterable[str], weigh: Callable[[str, int], Sequence[Weighed]], room: int
-) -> list[Word] | None:
+@dataclass(frozen=True, slots=True)
+class Known:
+    """The words of a question. passing: the records that may be found, None where all may."""
+
+    words: Sequence[Word]
+    passing: Records | None = None
+
+    def count(self, code: int) -> int:
+        """How many records of a kind any of the words finds, by its code."""
+        found = reduce(operator.or_, (word.found.bits for word in self.words), 0)
+        of_kind = (1 << (found.bit_length() | 3) + 1) // 15 << code
+        return (found & of_kind & (-1 if self.passing is None else self.passing.bits)).bit_count()
+
+    def best(self, need: int) -> list[Weighed]:
+        """The best of what any of the words finds, those first; of two alike what was recorded later."""
+        heavy = [word for word in self.words if word.most > _LIGHT]
+        total = self._added(heavy)
+        if len(heavy) < len(self.words):
+            light = sum(word.most for word in self.words if word.most <= _LIGHT) + _ROUNDING
+            last = _last(total, need)
+            if len(total) >= need and last < -light:
+                # Who has light words alone comes after these, and of these only who is as near can change places.
+                near = [docid for docid, weight in total.items() if weight <= last + light]
+                total = {docid: reduce(operator.add, [word.weight(docid) for word in self.words]) for docid in near}
+            else:
+                total = self._added(self.words)
+        last = _last(total, need)
+        found = [(weight, -docid) for docid, weight in total.items() if weight <= last]
+        return [(-number, weight) for weight, number in sorted(found)[:need]]
+
+    def _added(self, words: Iterable[Word]) -> dict[int, float]:
+        total: dict[int, float] = {}
+        for word in words:
+            for docid, weight in zip(word.found.docids, word.weights, strict=True):
+                total[docid] = total.get(docid, 0.0) + weight
+        if self.passing is None:
+            return total
+        return {docid: total[docid] for docid in self.passing.docids if docid in total}
+
+
+def _last(total: dict[int, float], need: int) -> float:
+    """The weight of the last that is needed."""
+    return heapq.nsmallest(need, total.values())[-1] if total else 0.0
+
+
+Weigh = Callable[[str, int], Sequence[Weighed]]
+"""Gives at most so many of the records that a word finds, by docid."""
+
+
+def known(connection: sqlite3.Connection, match: str, where: Condition | None, weigh: Weigh) -> Known | None:
+    """The words of an expression, None where FTS5 tells sooner what they find. where: None if all may be found."""
+    words, there = ranking.parts_of(match), ranking.records(connection)
+    if not words or there >= _SMALL or not ranking.is_dense(connection):
+        return None
+    # Between two changes there may be one question and no other, for which nothing need be remembered.
+    if remembered(connection, ("first question",), lambda: match) == match:
+        return None
+    passing = _passing(connection, where) if where is not None else None
+    if passing is not None and len(passing.docids) * _FEW < there:
+        return None
+    each = weighed(connection, words, weigh, there)
+    return None if each is None else Known(each, passing)
+
+
+def _passing(connection: sqlite3.Connection, where: Condition) -> Records:
+    def read() -> Records:
+        found = connection.execute(f"SELECT d.docid FROM py_docs d WHERE {where.sql}", where.values)
+        return records(sorted(row[0] for row in found))
+
+    return remembered(connection, ("passing records", where.sql, *where.values), read, lambda made: made.size)
+
+
+def weighed(connection: sqlite3.Connection, words: Iterable[str], weigh: Weigh, room: int) -> list[Word] | None:
     """The words of a question; None where to weigh them all takes long.
 
-    weigh: gives at most so many of the records that a word finds, by docid. room: how many may be weighed. What is
-    weighed is remembered whatever comes of it, so that the next question has less to do.
+    room: how many records may be weighed. What is weighed is remembered whatever comes of it, so that the next question
+    has less to do.
     """
 
     def anew(word: str) -> Word | None:
@@ -84,48 +160,14 @@ def weighed(
         weights = array("d", [weight for _, weight in found])
         return Word(records([docid for docid, _ in found]), weights, -min(weights, default=0.0))
 
-    known: list[Word] = []
+    made: list[Word] = []
     for word in words:
-        each = remembered(connection, ("word", word), partial(anew, word), lambda made: made.size if made else 0)
+        each = remembered(connection, ("word", word), partial(anew, word), _size)
         if each is None:
             return None
-        known.append(each)
-    return known
+        made.append(each)
+    return made
 
 
-def count(words: Iterable[Word], passing: Records | None, code: int) -> int:
-    """How many records of a kind any of the words finds, by its code. passing: those that may be found, if not all."""
-    found = reduce(operator.or_, (word.found.bits for word in words), 0)
-    of_kind = (1 << (found.bit_length() | 3) + 1) // 15 << code
-    return (found & of_kind & (-1 if passing is None else passing.bits)).bit_count()
-
-
-def best(words: Sequence[Word], passing: Records | None, need: int) -> list[Weighed]:
-    """The best of what any of the words finds, those first; of two alike what was recorded later."""
-    heavy = [word for word in words if word.most > _LIGHT]
-    total = _added(heavy, passing)
-    if len(heavy) < len(words):
-        light = sum(word.most for word in words if word.most <= _LIGHT) + _ROUNDING
-        last = _last(total, need)
-        if len(total) >= need and last < -light:
-            # Who has light words alone comes after these, and of these only who is as near can change places.
-            near = [docid for docid, weight in total.items() if weight <= last + light]
-            total = {docid: reduce(operator.add, [word.weight(docid) for word in words]) for docid in near}
-        else:
-            total = _added(words, passing)
-    last = _last(total, need)
-    found = [(weight, -docid) for docid, weight in total.items() if weight <= last]
-    return [(-number, weight) for weight, number in sorted(found)[:need]]
-
-
-def _added(words: Iterable[Word], passing: Records | None) -> dict[int, float]:
-    total: dict[int, float] = {}
-    for word in words:
-        for docid, weight in zip(word.found.docids, word.weights, strict=True):
-            total[docid] = total.get(docid, 0.0) + weight
-    return total if passing is None else {docid: total[docid] for docid in passing.docids if docid in total}
-
-
-def _last(total: dict[int, float], need: int) -> float:
-    """The weight of the last that is needed."""
-    return heapq.nsmallest(need, total.values())[-1] if total else 0.0
+def _size(word: Word | None) -> int:
+    return word.size if word is not None else 0
