@@ -286,11 +286,11 @@ def _children(pid: int) -> list[int]:
 
 
 def _resident(worker: WorkerProcess) -> str:
-    """Of the worker and the processes that it started, MB."""
+    """Of the worker and the processes that it started, MB; what several share in full for each, then in shares."""
     pids = (worker.process.pid, *_children(worker.process.pid))
-    lines = (line for pid in pids for line in Path(f"/proc/{pid}/status").read_text().splitlines())
-    megabytes = [int(line.split()[1]) // 1024 for line in lines if line.startswith("VmRSS")]
-    return f"{sum(megabytes)} MB ({' + '.join(map(str, megabytes))})"
+    lines = [line.split() for pid in pids for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()]
+    whole, shared = ([int(line[1]) // 1024 for line in lines if line[0] == name] for name in ("Rss:", "Pss:"))
+    return f"{sum(whole)} MB ({' + '.join(map(str, whole))}), {sum(shared)} MB without what is shared"
 
 
 def _middle(costs: Sequence[Cost]) -> Cost:
