@@ -397,9 +397,9 @@ def compared(reading: Memory, monkeypatch: pytest.MonkeyPatch) -> list[int]:
     counts: list[int] = []
     compare = reading.semantics.token_nearness
 
-    def watched(thought: Any, weights: Any, docids: Sequence[int], read: Any) -> dict[int, float]:
+    def watched(thought: Any, weights: Any, docids: Sequence[int], shelf: Any) -> dict[int, float]:
         counts.append(len(docids))
-        return compare(thought, weights, docids, read)
+        return compare(thought, weights, docids, shelf)
 
     monkeypatch.setattr(reading.semantics, "token_nearness", watched)
     return counts

@@ -267,3 +267,45 @@ async def test_parts_that_somebody_wrote_over_name_nothing(store: Store, other: 
     other.execute("UPDATE py_vectors SET parts = '{', stale = '3'")
     kept = (await store.read(lambda c: vectors.kept(c, MODEL, [FIRST])))[FIRST]
     assert (kept.parts, kept.stale) == ((), ())
+
+
+async def test_since_a_stamp_is_told_what_was_kept_or_lost(store: Store) -> None:
+    async def shelf() -> vectors.Shelf:
+        return await store.read(vectors.shelf)
+
+    async def changed(since: vectors.Shelf, model: str = MODEL) -> list[int]:
+        return await store.read(lambda c: vectors.shelf(c).changed(model, since.stamp))
+
+    await fill(store, make_batch([observation_row(str(n), created_at_epoch=n) for n in (1, 2, 3)]))
+    empty = await shelf()
+    for number in (5, 9, 13):
+        await written(store, number)
+    all_three = await shelf()
+    assert await changed(empty) == [5, 9, 13] and await changed(all_three) == []
+    assert await changed(empty, "other/4/1") == []
+    await written(store, 9)
+    assert await changed(all_three) == [9]
+    await store.write(lambda connection: forget.delete(connection, RecordKey(RecordKind.OBSERVATION, 3)))
+    last = await shelf()
+    assert await changed(all_three) == [9, 13] and last.stamp > all_three.stamp
+    # Its row, the last one, is gone: the next number is another than it had.
+    await store.write(lambda connection: vectors.remove_gone(connection, [13]))
+    assert (await shelf()).stamp == last.stamp
+    await written(store)
+    assert await changed(last) == [5]
+
+
+async def test_what_a_former_version_kept_without_a_stamp_is_no_hindrance(store: Store) -> None:
+    await fill(store, make_batch([observation_row(str(n), created_at_epoch=n) for n in (1, 2)]))
+    await written(store)
+    before = await store.read(vectors.stamp)
+    await store.write(
+        lambda c: c.execute(
+            "INSERT INTO py_vectors (id, docid, model, seal, size, parts) VALUES (?, 999, 'old/4/1', 1, 0, '[]')",
+            (before + 5,),
+        )
+    )
+    assert await store.read(vectors.stamp) == before + 5
+    await written(store, 9)
+    await written(store)
+    assert await store.read(vectors.stamp) == before + 7

@@ -10,13 +10,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from worker.projection.embed import Matrix, Vector
-from worker.projection.meaning import Nearness, Read, Thought
+from worker.projection.meaning import Nearness, Shelf, Thought
 from worker.projection.recent import Recent
 from worker.store.vectors import Stored
 
@@ -29,6 +29,9 @@ _MOST_OF_SINGLE_BYTES = 12 * 2**20
 _FEWEST = 200
 """Records that are worth keeping side by side."""
 _TOGETHER = 1_000
+_MOST_BLOCKS, _MOST_PIECES = 16, 8
+_LOOKED_AT = 4
+"""Of the blocks of the last questions, for what they have of another's records."""
 _AT_A_GLANCE = 128
 """Rows made floats of at a time: more of them leave the processor's cache, which takes longer."""
 _OF_A_HALF = np.int32(0x8FFF_E000 - 2**32)
@@ -78,9 +81,31 @@ class Piece:
     floats: Matrix | None = None
 
     @property
+    def is_floats(self) -> bool:
+        """Whether its rows are."""
+        return self.floats is not None
+
+    @property
     def size_bytes(self) -> int:
         """Of its rows."""
         return len(self.raw) if self.floats is None else self.floats.nbytes
+
+    def only(self, docids: NDArray[np.int64]) -> "Piece":
+        """Those of its records that are among these."""
+        stay = np.isin(self.docids, docids)
+        if stay.all():
+            return self
+        rows = len(self._halves() if self.floats is None else self.floats)
+        counts = np.diff(self.starts, append=rows)
+        chosen = np.repeat(stay, counts)
+        counts = counts[stay]
+        return replace(
+            self,
+            docids=self.docids[stay],
+            raw=self._halves()[chosen].tobytes() if self.floats is None else b"",
+            starts=np.cumsum(counts) - counts,
+            floats=None if self.floats is None else self.floats[chosen],
+        )
 
     def near(self, vector: Vector) -> Near:
         """How near each is; of vectors of another length none is."""
@@ -135,10 +160,6 @@ def pieces(stored: Iterable[Stored]) -> Iterator[Piece]:
             yield Piece(docids, b"".join(each.vectors for each in group), width, np.cumsum(counts) - counts)
 
 
-def _size_bytes(pieces: Iterable[Piece]) -> int:
-    return sum(piece.size_bytes for piece in pieces)
-
-
 def widened(halves: NDArray[np.int16], room: NDArray[np.int32]) -> Matrix:
     """Rows of finite float16 numbers as float32, in less than half the time that ``astype`` takes.
 
@@ -153,68 +174,103 @@ def widened(halves: NDArray[np.int16], room: NDArray[np.int32]) -> Matrix:
     return numbers
 
 
-def _by_docid(read: Read, model: str, docids: Sequence[int]) -> dict[int, Stored]:
-    return {each.docid: each for each in read(model, docids)}
+class Block(NamedTuple):
+    """Records that were asked about together, and the stamp of the shelf that they are from."""
+
+    pieces: tuple[Piece, ...]
+    stamp: int
+
+    def as_floats(self) -> "Block":
+        """The same as floats, if they are few enough."""
+        size = sum(piece.size_bytes * (1 if piece.is_floats else 2) for piece in self.pieces)
+        if size > _MOST_AS_FLOATS_BYTES or all(piece.is_floats for piece in self.pieces):
+            return self
+        return Block(tuple(piece if piece.is_floats else piece.as_floats() for piece in self.pieces), self.stamp)
 
 
 class Blocks:
     """The blocks of the last questions, and the records of others; for several threads."""
 
     def __init__(self) -> None:
-        self._at_hand: OrderedDict[tuple[str, int, int], Sequence[Piece]] = OrderedDict()
+        self._at_hand: OrderedDict[tuple[str, int, int], Block] = OrderedDict()
         self._recent = Recent[Stored](_MOST_OF_SINGLE_BYTES, lambda each: len(each.vectors))
-        self._written = 0
         self._lock = threading.Lock()
 
-    def near_some(self, thought: Thought, docids: Sequence[int], read: Read, *, written: int) -> Near:
+    def near_some(self, thought: Thought, docids: Sequence[int], shelf: Shelf) -> Near:
         """The same as ``near`` of records that nobody asks about together again: each is kept at hand by itself."""
-        found = self._recent.stored(thought.model, docids, partial(_by_docid, read), written=written)
+        found = self._recent.stored(thought.model, docids, shelf, partial(_by_docid, shelf))
         return joined([piece.near(thought.vector) for piece in pieces(found.values())])
 
-    def read_ahead(self, model: str, docids: Sequence[int], read: Read, *, written: int) -> None:
+    def read_ahead(self, model: str, docids: Sequence[int], shelf: Shelf) -> None:
         """Have records at hand that ``near_some`` is to be asked about."""
-        self._recent.stored(model, docids, partial(_by_docid, read), written=written)
+        self._recent.stored(model, docids, shelf, partial(_by_docid, shelf))
 
-    def near(self, thought: Thought, docids: Sequence[int], read: Read, *, written: int) -> Near:
-        """How near records are, from what is at hand or read now.
-
-        written: another number whenever stored vectors changed; what is at hand from before is read anew.
-        """
+    def near(self, thought: Thought, docids: Sequence[int], shelf: Shelf) -> Near:
+        """How near records are, from what is at hand; what is not, or was stored anew since, is read."""
         if len(docids) < _FEWEST:
-            return self.near_some(thought, docids, read, written=written)
+            return self.near_some(thought, docids, shelf)
         place = (thought.model, len(docids), hash(tuple(docids)))
-        block = self._known(place, written)
-        if block is not None:
-            return joined([piece.near(thought.vector) for piece in block])
-        found: list[Near] = []
-        kept: list[Piece] | None = []
-        for piece in pieces(read(thought.model, docids)):
+        block = self._known(place)
+        if block is None or block.stamp != shelf.stamp:
+            return self._read(place, thought, docids, shelf)
+        # Where something is stored after each question, no block is asked about twice, nor made floats of.
+        floats = block.as_floats()
+        if floats is not block:
+            self._keep(place, floats)
+        return joined([piece.near(thought.vector) for piece in floats.pieces])
+
+    def _read(self, place: tuple[str, int, int], thought: Thought, docids: Sequence[int], shelf: Shelf) -> Near:
+        at_hand = self._still_true(thought.model, docids, shelf)
+        known = {docid for piece in at_hand for docid in piece.docids.tolist()}
+        found = [piece.near(thought.vector) for piece in at_hand]
+        kept: list[Piece] | None = at_hand
+        for piece in pieces(shelf.vectors(thought.model, [docid for docid in docids if docid not in known])):
             found.append(piece.near(thought.vector))
             if kept is not None:
                 kept.append(piece)
-                kept = kept if _size_bytes(kept) <= _MOST_AT_HAND_BYTES else None
+                kept = kept if sum(each.size_bytes for each in kept) <= _MOST_AT_HAND_BYTES else None
         if kept:
-            self._keep(place, kept, written)
+            self._keep(place, Block(tuple(kept), shelf.stamp))
         return joined(found)
 
-    def _known(self, place: tuple[str, int, int], written: int) -> Sequence[Piece] | None:
+    def _still_true(self, model: str, docids: Sequence[int], shelf: Shelf) -> list[Piece]:
+        """What is at hand of records, from the block that has most of them, as it would be read now."""
+        wanted = np.array(docids, np.int64)
         with self._lock:
-            if written != self._written:
-                self._at_hand.clear()
-                self._written = written
-            block = self._at_hand.get(place)
-            if block is None:
-                return None
-            self._at_hand.move_to_end(place)
-        if block[0].floats is None and 2 * _size_bytes(block) <= _MOST_AS_FLOATS_BYTES:
-            # Now that they are asked about again: where something is written after each question, they never are.
-            block = [piece.as_floats() for piece in block]
-            self._keep(place, block, written)
-        return block
+            last = [each for place, each in reversed(self._at_hand.items()) if place[0] == model]
+        best, most = None, 0
+        for block in last[:_LOOKED_AT]:
+            there = sum(int(np.isin(piece.docids, wanted).sum()) for piece in block.pieces)
+            if there > most and block.stamp <= shelf.stamp:
+                best, most = block, there
+        if best is None or 2 * most < len(wanted):
+            return []
+        changed = np.array(shelf.changed(model, best.stamp), np.int64)
+        true = [piece.only(np.setdiff1d(wanted, changed)) for piece in best.pieces]
+        if len(true) > _MOST_PIECES:  # the small ones are read again as one
+            true = [piece for piece in true if len(piece.docids) * _MOST_PIECES >= len(wanted)]
+        return [piece for piece in true if len(piece.docids)]
 
-    def _keep(self, place: tuple[str, int, int], pieces: Sequence[Piece], written: int) -> None:
+    def _known(self, place: tuple[str, int, int]) -> Block | None:
         with self._lock:
-            if written == self._written:
-                self._at_hand[place] = pieces
-            while sum(map(_size_bytes, self._at_hand.values())) > _MOST_AT_HAND_BYTES:
+            if place in self._at_hand:
+                self._at_hand.move_to_end(place)
+            return self._at_hand.get(place)
+
+    def _keep(self, place: tuple[str, int, int], block: Block) -> None:
+        with self._lock:
+            known = self._at_hand.get(place)
+            if known is None or known.stamp <= block.stamp:
+                self._at_hand[place] = block
+                self._at_hand.move_to_end(place)
+            while len(self._at_hand) > _MOST_BLOCKS or self._size_bytes() > _MOST_AT_HAND_BYTES:
                 self._at_hand.popitem(last=False)
+
+    def _size_bytes(self) -> int:
+        """Of what is at hand: one block may have pieces of another."""
+        there = {id(piece): piece for block in self._at_hand.values() for piece in block.pieces}
+        return sum(piece.size_bytes for piece in there.values())
+
+
+def _by_docid(shelf: Shelf, model: str, docids: Sequence[int]) -> dict[int, Stored]:
+    return {each.docid: each for each in shelf.vectors(model, docids)}

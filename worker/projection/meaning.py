@@ -1,6 +1,6 @@
 """What the engine asks of the index by meaning: one form, with no model and no Chroma behind it."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol
@@ -25,11 +25,25 @@ class Thought:
     offsets: tuple[tuple[int, int], ...] = ()
 
 
-Read = Callable[[str, Sequence[int]], Iterable[Stored]]
-"""What is stored under a model's name of some records."""
+class Shelf(Protocol):
+    """What is stored of records, in one state of the file."""
 
-ReadTokens = Callable[[str, Sequence[int]], Mapping[int, bytes]]
-"""What is kept of the tokens of some records, by docid."""
+    @property
+    def stamp(self) -> int:
+        """It grows whenever anything is stored."""
+        ...
+
+    def changed(self, model: str, after: int) -> Collection[int]:
+        """Records of which anything was stored under a model's name since a stamp."""
+        ...
+
+    def vectors(self, model: str, docids: Sequence[int]) -> Iterable[Stored]:
+        """The vectors of some records, in no order."""
+        ...
+
+    def tokens(self, model: str, docids: Sequence[int]) -> Mapping[int, bytes]:
+        """What is kept of the tokens of some records."""
+        ...
 
 
 class Nearness(NamedTuple):
@@ -77,27 +91,27 @@ class Meaning(Protocol):
         """Docids of what was looked for, nearest first, each once. Errors: ``Unanswered``."""
         ...
 
-    def read_ahead(self, docids: Sequence[int], read: Read) -> None:
+    def read_ahead(self, docids: Sequence[int], shelf: Shelf) -> None:
         """Have at hand what is stored of records that will be compared with a question which is still on its way."""
         ...
 
-    def near(self, thought: Thought, docids: Sequence[int], read: Read) -> dict[int, Nearness]:
+    def read_tokens_ahead(self, docids: Sequence[int], shelf: Shelf) -> None:
+        """The same of what is kept of their tokens."""
+        ...
+
+    def near(self, thought: Thought, docids: Sequence[int], shelf: Shelf) -> dict[int, Nearness]:
         """How near records are, in no order; what has no vectors is left out."""
         ...
 
     def nearest_of(
-        self, thought: Thought, docids: Sequence[int], read: Read, *, most: int, also: Sequence[int]
+        self, thought: Thought, docids: Sequence[int], shelf: Shelf, *, most: int, also: Sequence[int]
     ) -> tuple[dict[int, Nearness], dict[int, Nearness]]:
         """The nearest of many records that other questions will be about too, nearest first, at most so many; and how
         near certain others are."""
         ...
 
-    def read_tokens_ahead(self, docids: Sequence[int], read: ReadTokens) -> None:
-        """The same of what is kept of their tokens."""
-        ...
-
     def token_nearness(
-        self, thought: Thought, weights: Sequence[float], docids: Sequence[int], read: ReadTokens
+        self, thought: Thought, weights: Sequence[float], docids: Sequence[int], shelf: Shelf
     ) -> dict[int, float]:
         """How near the question is to records token by token, by docid; nothing where its tokens are not known.
 

@@ -99,7 +99,6 @@ class Projector:
         self._trouble = ""
         self._store_trouble = ""
         self._bare = True
-        self._written = 0
         self._paused = False
         self._planned = False
         self._delay, self._rate = Delay(), Rate()
@@ -126,7 +125,7 @@ class Projector:
         else:
             return Degraded.INDEX_FAILED if self._trouble else Degraded.INDEX_STARTING
         index = holder.index if holder is not None and holder.lag <= _MOST_LAG else None
-        return Serving(model.embedder, model.name, index, self._written)
+        return Serving(model.embedder, model.name, index)
 
     def busy(self) -> None:
         """A question is being answered: the backlog makes way for a moment; from any thread."""
@@ -390,8 +389,6 @@ class Projector:
             # The records are in the outbox; the backlog comes back to them.
             await self._cannot_keep(error)
             self._gate.rest(self._delay.next_s())
-        finally:
-            self._written += 1
         self._moved.set()
 
     def _has_index(self) -> bool:

@@ -3,8 +3,10 @@ near one question is near others too."""
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Generic, TypeVar
+
+from worker.projection.meaning import Shelf
 
 T = TypeVar("T")
 
@@ -20,26 +22,33 @@ class Recent(Generic[T]):
         self._lock = threading.Lock()
 
     def stored(
-        self, model: str, docids: Sequence[int], read: Callable[[str, Sequence[int]], Mapping[int, T]], *, written: int
+        self, model: str, docids: Sequence[int], shelf: Shelf, read: Callable[[str, Sequence[int]], Mapping[int, T]]
     ) -> dict[int, T]:
         """What is stored of records, by docid in no order; those of which nothing is are left out.
 
-        written: another number whenever anything stored changed; what is kept from before is read anew.
+        read: gives it from the shelf. What is kept is what it would give.
         """
-        state = (model, written)
-        found = self._known(state, docids)
+        found = self._known(model, docids, shelf)
         absent = [docid for docid in docids if docid not in found]
         if absent:
             new = read(model, absent)
-            self._keep(state, new)
+            self._keep((model, shelf.stamp), new)
             found |= new
         return found
 
-    def _known(self, state: tuple[str, int], docids: Sequence[int]) -> dict[int, T]:
+    def _known(self, model: str, docids: Sequence[int], shelf: Shelf) -> dict[int, T]:
         with self._lock:
-            if state != self._state:
-                self._kept.clear()
-                self._bytes, self._state = 0, state
+            kept_of, stamp = self._state
+            if shelf.stamp < stamp:  # who asks has begun to read before what is kept was stored
+                return {}
+            gone: Collection[int] = ()
+            if model != kept_of:
+                gone = tuple(self._kept)
+            elif self._kept and shelf.stamp > stamp:
+                gone = shelf.changed(model, stamp)
+            for docid in gone:
+                self._drop(docid)
+            self._state = (model, shelf.stamp)
             known = {docid: self._kept[docid] for docid in docids if docid in self._kept}
             for docid in known:
                 self._kept.move_to_end(docid)
@@ -50,8 +59,12 @@ class Recent(Generic[T]):
             if state != self._state:
                 return
             for docid, each in new.items():
-                before = self._kept.pop(docid, None)
-                self._bytes += self._size(each) - (0 if before is None else self._size(before))
+                self._drop(docid)
+                self._bytes += self._size(each)
                 self._kept[docid] = each
             while self._bytes > self._most:
-                self._bytes -= self._size(self._kept.popitem(last=False)[1])
+                self._drop(next(iter(self._kept)))
+
+    def _drop(self, docid: int) -> None:
+        each = self._kept.pop(docid, None)
+        self._bytes -= 0 if each is None else self._size(each)

@@ -22,7 +22,7 @@ from worker.projection.blocks import Blocks
 from worker.projection.documents import number_of
 from worker.projection.embed import Embedder, Reader, Vector
 from worker.projection.index import VectorIndex
-from worker.projection.meaning import Nearness, Read, ReadTokens, Thought, Unanswered
+from worker.projection.meaning import Nearness, Shelf, Thought, Unanswered
 from worker.projection.recent import Recent
 
 EXACT_MOST = 2_000
@@ -48,15 +48,11 @@ _REST_S = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Serving:
-    """What answers now. model: as the stored vectors name it. index: None while Chroma is away.
-
-    written: another number whenever stored vectors changed.
-    """
+    """What answers now. model: as the stored vectors name it. index: None while Chroma is away."""
 
     embedder: Embedder
     model: str
     index: VectorIndex | None
-    written: int = 0
 
 
 class Semantics:
@@ -134,49 +130,40 @@ class Semantics:
                 self._rest_until = self._clock() + _REST_S
             raise
 
-    def read_ahead(self, docids: Sequence[int], read: Read) -> None:
+    def read_ahead(self, docids: Sequence[int], shelf: Shelf) -> None:
         """Have at hand what is stored of records that will be compared."""
         serving = self._serving()
         if not isinstance(serving, Degraded):
-            self._blocks.read_ahead(serving.model, docids, read, written=serving.written)
+            self._blocks.read_ahead(serving.model, docids, shelf)
 
-    def near(self, thought: Thought, docids: Sequence[int], read: Read) -> dict[int, Nearness]:
-        """How near records are. Those of the last questions are at hand if nothing was written since."""
-        return self._blocks.near_some(thought, docids, read, written=self._written()).all()
-
-    def nearest_of(
-        self, thought: Thought, docids: Sequence[int], read: Read, *, most: int, also: Sequence[int]
-    ) -> tuple[dict[int, Nearness], dict[int, Nearness]]:
-        """The nearest of many records, and how near certain others are.
-
-        Vectors of the last questions' records are at hand if nothing was written since.
-        """
-        written = self._written()
-        near = self._blocks.near(thought, docids, read, written=written)
-        best, others = near.best(most), near.of(also)
-        absent = [docid for docid in also if docid not in others]
-        if absent:
-            others |= self._blocks.near_some(thought, absent, read, written=written).all()
-        return best, others
-
-    def _written(self) -> int:
-        serving = self._serving()
-        return -1 if isinstance(serving, Degraded) else serving.written
-
-    def read_tokens_ahead(self, docids: Sequence[int], read: ReadTokens) -> None:
+    def read_tokens_ahead(self, docids: Sequence[int], shelf: Shelf) -> None:
         """The same of what is kept of their tokens."""
         serving = self._serving()
         if not isinstance(serving, Degraded):
-            self._tokens.stored(serving.model, docids, read, written=serving.written)
+            self._tokens.stored(serving.model, docids, shelf, shelf.tokens)
+
+    def near(self, thought: Thought, docids: Sequence[int], shelf: Shelf) -> dict[int, Nearness]:
+        """How near records are."""
+        return self._blocks.near_some(thought, docids, shelf).all()
+
+    def nearest_of(
+        self, thought: Thought, docids: Sequence[int], shelf: Shelf, *, most: int, also: Sequence[int]
+    ) -> tuple[dict[int, Nearness], dict[int, Nearness]]:
+        """The nearest of many records, and how near certain others are."""
+        near = self._blocks.near(thought, docids, shelf)
+        best, others = near.best(most), near.of(also)
+        absent = [docid for docid in also if docid not in others]
+        if absent:
+            others |= self._blocks.near_some(thought, absent, shelf).all()
+        return best, others
 
     def token_nearness(
-        self, thought: Thought, weights: Sequence[float], docids: Sequence[int], read: ReadTokens
+        self, thought: Thought, weights: Sequence[float], docids: Sequence[int], shelf: Shelf
     ) -> dict[int, float]:
         """How near each record is token by token, by docid."""
         if thought.vectors is None:
             return {}
-        records = self._tokens.stored(thought.model, docids, read, written=self._written())
-        return late.nearness(thought.vectors, weights, records)
+        return late.nearness(thought.vectors, weights, self._tokens.stored(thought.model, docids, shelf, shelf.tokens))
 
     def close(self) -> None:
         """Give up what is waited for."""

@@ -7,7 +7,6 @@ it as the words rank it, so a list can be paged to its end; in a list by concept
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from worker.contract.records import RecordKey, RecordKind
@@ -133,7 +132,7 @@ def window(
     """
     pool = _pool(connection, finder, meaning, thinking, asked, worded, meanwhile)
     weights, floor = pool.weights, pool.floor
-    fused = [each for each in _fused(connection, meaning, pool) if each.candidate.is_shown(floor)]
+    fused = [each for each in _fused(meaning, pool) if each.candidate.is_shown(floor)]
     order = [each.candidate.docid for each in fused]
     rest: tuple[int, ...] | None = None
     if pool.passing is not None and pool.is_everything:
@@ -176,6 +175,7 @@ class _Pool:
     """
 
     asked: Asked
+    shelf: vectors.Shelf
     thought: Thought
     emphases: Sequence[float]
     scores: dict[int, float]
@@ -227,31 +227,31 @@ def _pool(
     exact_most = meaning.exact_most(narrow=asked.where.narrow)
     passing = None if asked.strict else candidates.passing(connection, asked.where, exact_most)
     rarity = _rarity(connection, asked)
-    read = partial(vectors.stored, connection)
+    shelf = vectors.shelf(connection)
     if passing is None:
-        meaning.read_ahead(numbers, read)
+        meaning.read_ahead(numbers, shelf)
     epochs = candidates.moments(connection, numbers) if passing is None else {}
     meanwhile(likely, thinking)
     if rarity is not None and not thinking.done():
-        meaning.read_tokens_ahead(numbers[: fusion.HEAD], partial(vectors.tokens, connection))
+        meaning.read_tokens_ahead(numbers[: fusion.HEAD], shelf)
     thought = meaning.settle(thinking)
     emphases = rarity.weights(thought) if rarity is not None and thought.offsets else []
     thought = meaning.leaning(thought, emphases) if emphases else thought
     near: Collection[int]
     if asked.strict:
-        near, nearness = numbers, meaning.near(thought, numbers, read)
+        near, nearness = numbers, meaning.near(thought, numbers, shelf)
         nearest = _best_of(nearness, near)
     elif passing is None:
         seeking = meaning.seek(thought)
-        nearness = meaning.near(thought, numbers, read)
+        nearness = meaning.near(thought, numbers, shelf)
         meanwhile(likely, seeking)
         near = _sought(connection, meaning, thought, asked, seeking)
         epochs |= near
-        nearness |= meaning.near(thought, [number for number in near if number not in scores], read)
+        nearness |= meaning.near(thought, [number for number in near if number not in scores], shelf)
         nearest = _best_of(nearness, near)
     else:
         near = passing.docids
-        best, others = meaning.nearest_of(thought, near, read, most=POOL, also=numbers)
+        best, others = meaning.nearest_of(thought, near, shelf, most=POOL, also=numbers)
         nearness, nearest = best | others, list(best)
         epochs = passing.moments((*numbers, *nearest))
     further: dict[int, float] = {}
@@ -261,7 +261,7 @@ def _pool(
     elif unranked and not asked.alone:
         further = candidates.weighed_of(connection, asked.match, unranked)
     lit = _is_lit(scores or near, nearness)
-    return _Pool(asked, thought, emphases, scores, further, passing, nearest, nearness, epochs, lit)
+    return _Pool(asked, shelf, thought, emphases, scores, further, passing, nearest, nearness, epochs, lit)
 
 
 def _best_of(nearness: Mapping[int, Nearness], numbers: Iterable[int]) -> list[int]:
@@ -302,7 +302,7 @@ def _candidates(pool: _Pool) -> list[fusion.Candidate]:
     ]
 
 
-def _fused(connection: Connection, meaning: Meaning, pool: _Pool) -> list[fusion.Fused]:
+def _fused(meaning: Meaning, pool: _Pool) -> list[fusion.Fused]:
     """All candidates in one order, those that are hardly near among them: they tell how near the others are.
 
     The best of them are compared token by token, and all are put in order once more.
@@ -319,7 +319,7 @@ def _fused(connection: Connection, meaning: Meaning, pool: _Pool) -> list[fusion
     if not pool.emphases:
         return fused
     head = [each.candidate.docid for each in fused[: fusion.HEAD]]
-    tokens = meaning.token_nearness(thought, pool.emphases, head, partial(vectors.tokens, connection))
+    tokens = meaning.token_nearness(thought, pool.emphases, head, pool.shelf)
     return fusing.fused(tokens) if tokens else fused
 
 

@@ -10,6 +10,7 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from worker.store import vectors
 from worker.store.rows import placeholders
 
 TABLES = {
@@ -47,12 +48,10 @@ def note(connection: sqlite3.Connection, numbers: Sequence[int], gone: Sequence[
             numbers,
         )
     if gone:
-        marks = placeholders(gone)
+        vectors.let_go(connection, gone)
         connection.execute(
-            f"UPDATE py_vectors SET vectors = NULL, tokens = NULL, seal = NULL WHERE docid IN ({marks})", gone
-        )
-        connection.execute(
-            f"INSERT INTO py_pending (docid) SELECT DISTINCT docid FROM py_vectors WHERE docid IN ({marks}) {_ANEW}",
+            f"""INSERT INTO py_pending (docid) SELECT DISTINCT docid FROM py_vectors
+                WHERE docid IN ({placeholders(gone)}) {_ANEW}""",
             gone,
         )
 

@@ -4,7 +4,8 @@
 each one's text, `vectors` has a float16 row for each of them, in that order, the whole record first. `seal` is the
 record's seal (`py_docs`) when it was embedded. `stale` names documents of former texts that Chroma may still hold.
 `tokens` has a bit for each number of each telling token of the whole; NULL where the model does not tell its tokens.
-A deleted record's row loses its vectors and tokens at once and keeps its parts until Chroma has lost them too.
+A deleted record's row loses its vectors and tokens at once and keeps its parts until Chroma has lost them too. Whenever
+vectors are kept or lost their row gets a new `id`, larger than all before: what changed since is what has a larger one.
 
 What has yet to be done is in ``outbox``. A record goes by its docid here, as in ``search_index``.
 """
@@ -26,6 +27,8 @@ TABLES = {
     # All that is counted and compared without opening a row, which holds kilobytes.
     "py_vectors_docid": "CREATE UNIQUE INDEX py_vectors_docid ON py_vectors (docid, model, seal, size)",
 }
+STAMP = "vectors_stamp"
+"""The note of the last `id` that was given to a row."""
 _CHUNK = 500
 
 
@@ -59,6 +62,47 @@ class Kept:
     stale: tuple[str, ...]
     vectors: bytes | None
     tokens: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """What is kept of records in that state of the file in which a connection reads. stamp: as ``stamp`` tells it."""
+
+    connection: sqlite3.Connection
+    stamp: int
+
+    def changed(self, model: str, after: int) -> list[int]:
+        """Records of which vectors were kept, or let go, since a stamp."""
+        sql = "SELECT docid FROM py_vectors WHERE id > ? AND model = ?"
+        return [row[0] for row in self.connection.execute(sql, (after, model))]
+
+    def vectors(self, model: str, docids: Sequence[int]) -> Iterator[Stored]:
+        """The vectors of records, in no order; records without any are left out."""
+        return stored(self.connection, model, docids)
+
+    def tokens(self, model: str, docids: Sequence[int]) -> dict[int, bytes]:
+        """The tokens of records; records without any are left out."""
+        return tokens(self.connection, model, docids)
+
+
+def shelf(connection: sqlite3.Connection) -> Shelf:
+    """What is kept as a connection finds it."""
+    return Shelf(connection, stamp(connection))
+
+
+def stamp(connection: sqlite3.Connection) -> int:
+    """A number that grows whenever vectors are kept, or let go."""
+    # The note alone knows of rows that are gone, the rows alone of what a former version of this program kept.
+    last: int = connection.execute(
+        """SELECT max(coalesce((SELECT max(id) FROM py_vectors), 0),
+            coalesce((SELECT CAST(value AS INTEGER) FROM py_meta WHERE key = ?), 0))""",
+        (STAMP,),
+    ).fetchone()[0]
+    return last
+
+
+def _note_stamp(connection: sqlite3.Connection, last: int) -> None:
+    connection.execute("INSERT OR REPLACE INTO py_meta VALUES (?, ?)", (STAMP, str(last)))
 
 
 def stored(connection: sqlite3.Connection, model: str, docids: Sequence[int]) -> Iterator[Stored]:
@@ -106,26 +150,41 @@ def keep(connection: sqlite3.Connection, model: str, rows: Iterable[Kept]) -> se
     A record that changed since it was read keeps what it had: it is pending, and is read again when its turn comes.
     """
     taken: set[int] = set()
+    last = stamp(connection)
     for row in rows:
         now = connection.execute("SELECT seal FROM py_docs WHERE docid = ?", (row.docid,)).fetchone()
         if (None if now is None else now[0]) != row.seal:
             continue
         parts = msgspec.json.encode([(part.suffix, part.digest) for part in row.parts]).decode()
         stale = msgspec.json.encode(row.stale).decode() if row.stale else None
-        values = (row.seal, len(row.parts), parts, stale, row.vectors, row.tokens, row.docid, model)
+        last += 1
+        values = (last, row.seal, len(row.parts), parts, stale, row.vectors, row.tokens, row.docid, model)
         changed = connection.execute(
-            """UPDATE py_vectors SET seal = ?, size = ?, parts = ?, stale = ?, vectors = ?, tokens = ?
+            """UPDATE py_vectors SET id = ?, seal = ?, size = ?, parts = ?, stale = ?, vectors = ?, tokens = ?
                 WHERE docid = ? AND model = ?""",
             values,
         )
         if not changed.rowcount:
             connection.execute(
-                """INSERT INTO py_vectors (seal, size, parts, stale, vectors, tokens, docid, model)
-                    VALUES (?, ?, ?, ?, ?, ?, ?, ?)""",
+                """INSERT INTO py_vectors (id, seal, size, parts, stale, vectors, tokens, docid, model)
+                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)""",
                 values,
             )
         taken.add(row.docid)
+    _note_stamp(connection, last)
     return taken
+
+
+def let_go(connection: sqlite3.Connection, docids: Sequence[int]) -> None:
+    """Records are gone: so are their vectors and tokens, under every model; their parts stay for now."""
+    last = stamp(connection)
+    for chunk in _chunks(docids):
+        ids = connection.execute(f"SELECT id FROM py_vectors WHERE docid IN ({placeholders(chunk)})", chunk).fetchall()
+        connection.executemany(
+            "UPDATE py_vectors SET id = ?, vectors = NULL, tokens = NULL, seal = NULL WHERE id = ?",
+            [(last := last + 1, row[0]) for row in ids],
+        )
+    _note_stamp(connection, last)
 
 
 def freshen(connection: sqlite3.Connection, model: str, docids: Iterable[int]) -> None:

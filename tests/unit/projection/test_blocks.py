@@ -1,11 +1,12 @@
 """How near records are comes out the same wherever their vectors are read from."""
 
-from collections.abc import Iterator, Sequence
+import copy
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 import pytest
 
-from worker.projection.blocks import Blocks, widened
+from worker.projection.blocks import Blocks, Near, widened
 from worker.projection.embed import Matrix
 from worker.projection.meaning import Thought
 from worker.projection.recent import Recent
@@ -18,20 +19,36 @@ class Table:
     """Vectors of records, and which of them were read."""
 
     def __init__(self, count: int) -> None:
-        chance = np.random.default_rng(5)
-        self.rows: dict[int, Matrix] = {
-            docid: chance.normal(size=(1 + docid % 5, WIDTH)).astype(np.float16) for docid in range(count)
-        }
+        self._chance = np.random.default_rng(5)
+        self.rows: dict[int, Matrix] = {docid: self._made(1 + docid % 5) for docid in range(count)}
+        self.stamps: dict[int, int] = {}
+        self.stamp = 0
         self.was_read: list[int] = []
 
-    def read(self, model: str, docids: Sequence[int]) -> Iterator[Stored]:
+    def _made(self, rows: int) -> Matrix:
+        return self._chance.normal(size=(rows, WIDTH)).astype(np.float16).astype(np.float32)
+
+    def store(self, docid: int, rows: int = 2) -> None:
+        self.stamp += 1
+        self.rows[docid], self.stamps[docid] = self._made(rows), self.stamp
+
+    def changed(self, model: str, after: int) -> list[int]:
+        return [docid for docid, stamp in self.stamps.items() if stamp > after]
+
+    def vectors(self, model: str, docids: Sequence[int]) -> Iterator[Stored]:
         for docid in docids:
             self.was_read.append(docid)
             if docid in self.rows:
-                yield Stored(docid, len(self.rows[docid]), self.rows[docid].tobytes())
+                yield Stored(docid, len(self.rows[docid]), self.rows[docid].astype(np.float16).tobytes())
 
-    def bytes(self, model: str, docids: Sequence[int]) -> dict[int, bytes]:
-        return {each.docid: each.vectors for each in self.read(model, docids)}
+    def tokens(self, model: str, docids: Sequence[int]) -> dict[int, bytes]:
+        return {each.docid: each.vectors for each in self.vectors(model, docids)}
+
+    def before(self) -> "Table":
+        """As it is now."""
+        known = copy.copy(self)
+        known.rows, known.stamps, known.was_read = dict(self.rows), dict(self.stamps), []
+        return known
 
 
 def thought(model: str = "model") -> Thought:
@@ -55,7 +72,7 @@ def test_together_and_one_by_one_records_are_as_near(count: int) -> None:
     table, blocks = Table(count), Blocks()
     docids = list(range(count + 3))  # of the last ones there are no vectors
     for look in (blocks.near, blocks.near_some, blocks.near, blocks.near_some):
-        found = look(thought(), docids, table.read, written=0).of(docids)
+        found = look(thought(), docids, table).of(docids)
         assert sorted(found) == list(range(count))
         for docid in (0, count // 2, count - 1):
             assert found[docid] == pytest.approx(expected(table, docid), rel=1e-5)
@@ -65,45 +82,100 @@ def at_hand(most_bytes: int = 10**6) -> Recent[bytes]:
     return Recent(most_bytes, len)
 
 
-def test_a_record_is_read_once_until_something_is_written() -> None:
+def test_a_record_is_read_once_until_it_is_stored_anew() -> None:
     table, recent = Table(20), at_hand()
 
-    def ask(*docids: int, model: str = "model", written: int = 0) -> list[int]:
+    def ask(*docids: int, model: str = "model") -> list[int]:
         table.was_read.clear()
-        stored = recent.stored(model, docids, table.bytes, written=written)
-        assert stored == {docid: table.rows[docid].tobytes() for docid in docids}
+        stored = recent.stored(model, docids, table, table.tokens)
+        assert stored == {docid: table.rows[docid].astype(np.float16).tobytes() for docid in docids}
         return table.was_read
 
     assert ask(1, 2, 3) == [1, 2, 3]
     assert ask(2, 3, 4) == [4]
-    table.rows[3] = np.zeros((2, WIDTH), np.float16)
-    assert ask(3, 4, written=1) == [3, 4]
-    assert ask(3, 4, model="another", written=1) == [3, 4]
+    table.store(3)
+    assert ask(3, 4) == [3]
+    assert ask(3, 4, model="another") == [3, 4]
+
+
+def test_who_began_to_read_before_something_was_stored_reads_what_was_there_and_nobody_else_is_given_it() -> None:
+    table, recent = Table(2), at_hand()
+    before = table.before()
+    table.store(1)
+    for shelf in (table, before, table, before):
+        stored = recent.stored("model", (0, 1), shelf, shelf.tokens)
+        assert stored == {docid: shelf.rows[docid].astype(np.float16).tobytes() for docid in (0, 1)}
 
 
 def test_what_was_not_asked_for_longest_gives_way() -> None:
     table = Table(4)
-    table.rows = {docid: np.ones((1, WIDTH), np.float16) for docid in range(4)}
+    table.rows = {docid: np.ones((1, WIDTH), np.float32) for docid in range(4)}
     recent = at_hand(3 * 2 * WIDTH)
     for docids in ((0, 1, 2), (0,), (3,)):
-        recent.stored("model", docids, table.bytes, written=0)
+        recent.stored("model", docids, table, table.tokens)
     table.was_read.clear()
-    recent.stored("model", (0, 2, 3), table.bytes, written=0)
+    recent.stored("model", (0, 2, 3), table, table.tokens)
     assert table.was_read == []
-    recent.stored("model", (1,), table.bytes, written=0)
+    recent.stored("model", (1,), table, table.tokens)
     assert table.was_read == [1]
 
 
-def test_what_stands_side_by_side_is_as_near_as_floats_and_as_it_is_stored(monkeypatch: pytest.MonkeyPatch) -> None:
-    table, docids = Table(1_001), list(range(1_001))
-    found = []
-    for most_bytes in (0, 10**9):
-        monkeypatch.setattr("worker.projection.blocks._MOST_AS_FLOATS_BYTES", most_bytes)
-        blocks = Blocks()
+def are_near(found: Near, table: Table, docids: Iterable[int]) -> None:
+    near = found.all()
+    assert sorted(near) == sorted(docids)
+    for docid, each in near.items():
+        assert each == pytest.approx(expected(table, docid), rel=1e-5)
+
+
+@pytest.mark.parametrize("most_bytes", [0, 10**9])
+def test_what_stands_side_by_side_is_as_near_as_floats_and_as_it_is_stored(
+    most_bytes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("worker.projection.blocks._MOST_AS_FLOATS_BYTES", most_bytes)
+    table, blocks, docids = Table(1_001), Blocks(), list(range(1_001))
+    for _ in range(3):
+        are_near(blocks.near(thought(), docids, table), table, docids)
+    assert table.was_read == docids
+
+
+def test_of_many_records_only_those_are_read_that_were_stored_or_came_since() -> None:
+    table, blocks, docids = Table(500), Blocks(), list(range(500))
+    for turn in range(40):  # more than there are pieces in a block
         table.was_read.clear()
-        found += [blocks.near(thought(), docids, table.read, written=0).all() for _ in range(3)]
-        assert table.was_read == docids
-    for other in found[1:]:
-        assert list(other) == docids
-        for docid in docids:
-            assert other[docid] == pytest.approx(found[0][docid], rel=1e-5)
+        are_near(blocks.near(thought(), docids, table), table, docids)
+        assert len(table.was_read) <= (500 if turn == 0 else 50), turn
+        are_near(blocks.near(thought(), docids, table), table, docids)
+        if turn % 3 == 1:
+            table.store(turn, rows=1 + turn % 4)
+        elif turn % 3 == 2:
+            docids.remove(turn)
+        else:
+            table.store(500 + turn)
+            docids.append(500 + turn)
+
+
+def test_those_that_pass_a_filter_are_at_hand_with_all() -> None:
+    table, blocks = Table(900), Blocks()
+    are_near(blocks.near(thought(), range(900), table), table, range(900))
+    some = list(range(0, 900, 3))
+    table.was_read.clear()
+    for _ in range(2):
+        are_near(blocks.near(thought(), some, table), table, some)
+        are_near(blocks.near(thought(), range(900), table), table, range(900))
+    assert table.was_read == []
+
+
+def test_who_began_to_read_many_before_one_was_stored_finds_them_as_they_were() -> None:
+    table, blocks, docids = Table(300), Blocks(), list(range(300))
+    before = table.before()
+    table.store(7)
+    for shelf in (table, before, table, before):
+        are_near(blocks.near(thought(), docids, shelf), shelf, docids)
+
+
+def test_no_more_is_at_hand_than_there_is_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("worker.projection.blocks._MOST_AT_HAND_BYTES", 20_000)
+    table, blocks = Table(1_000), Blocks()
+    for docids in (range(300), range(300, 600), range(1_000), range(200, 500)):
+        are_near(blocks.near(thought(), docids, table), table, docids)
+        assert blocks._size_bytes() <= 20_000
