@@ -6,7 +6,12 @@ from unicodedata import category
 
 from rich.cells import cell_len, get_character_cell_size
 
-_WORD = re.compile(r"\s*\S+|\s+")
+_FREE = "\u2e80-\u2fff\u3040-\u30ff\u31f0-\u31ff\u3400-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
+"""Of scripts that write no blanks, and break lines anywhere; Korean has blanks."""
+_OPENING = "「『（【〈《〔［｛〝"
+_NEVER_FIRST = "、。，．・：；？！」』）】〉》〕］｝〟ー々…‥〜ぁぃぅぇぉっゃゅょゎァィゥェォッャュョヮヵヶ゛゜"
+"""Of a line."""
+_WORD = re.compile(rf"\s*(?:[{_OPENING}]*(?:[{_FREE}][{_NEVER_FIRST}]*|[^\s{_FREE}{_OPENING}]+)|[{_OPENING}]+)|\s+")
 
 
 def width(text: str) -> int:
@@ -51,10 +56,11 @@ def wrap(text: str, room: int) -> Iterator[str]:
             yield paragraph
             continue
         indent = paragraph[: len(paragraph) - len(paragraph.lstrip())][: room // 2]
-        line = ""
+        line, taken = "", 0
         for word in _WORD.findall(paragraph):
-            if width(line) + width(word) <= room:
+            if taken + (cells := width(word)) <= room:
                 line += word
+                taken += cells
                 continue
             if line.strip():
                 yield line.rstrip()
@@ -64,7 +70,7 @@ def wrap(text: str, room: int) -> Iterator[str]:
                 head = _head(word, room)
                 yield head
                 word = indent + word[len(head) :]
-            line = word
+            line, taken = word, width(word)
         if line.strip():
             yield line.rstrip()
 

@@ -88,6 +88,7 @@ def lines(state: ViewState, room: int, lk: Look) -> tuple[list[Line], list[tuple
     kept_before: bool | None = None
     longest = max((fit.width(one_line(row.reason)) for row in start.rows), default=0)
     beside = min(longest, room // 3, 40) if room >= 76 else 0
+    keys = min(max((fit.width(one_line(row.key)) for row in start.rows), default=0), 6)
     for row in start.rows:
         if row.kept is not kept_before:
             if out:
@@ -96,18 +97,18 @@ def lines(state: ViewState, room: int, lk: Look) -> tuple[list[Line], list[tuple
             out.append([("group", fit.left(name, max(room - 2, 4)))])
             kept_before = row.kept
         picks.append((len(out), row))
-        out += _row(row, room, lk, beside)
+        out += _row(row, room, lk, keys=keys, beside=beside)
     if start.plan.left_out and not start.changed:
         more = f"  {grouped(start.plan.left_out)} more were thought of and not given"
         out += [[], [("quiet", fit.cut(more, room, lk.glyphs.ellipsis))]]
     return out, picks
 
 
-def _row(row: ContextRow, room: int, lk: Look, beside: int) -> list[Line]:
-    """One line where there is room for the reason too, else two. beside: cells of the reasons."""
+def _row(row: ContextRow, room: int, lk: Look, *, keys: int, beside: int) -> list[Line]:
+    """One line where there is room for the reason too, else two. keys, beside: cells of the keys and the reasons."""
     glyphs = lk.glyphs
     known = mark(row.type, glyphs)
-    key = fit.right(one_line(row.key), 6, glyphs.ellipsis) + " " if room >= 44 else ""
+    key = fit.right(one_line(row.key), keys, glyphs.ellipsis) + " " if room >= 44 else ""
     sign = "P" if row.pinned else "M" if row.muted else " "
     density = fit.left(_DENSITY[row.density], 5) if room >= 64 else ""
     reason = one_line(row.reason)
