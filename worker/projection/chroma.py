@@ -1,6 +1,6 @@
 """Chroma as the index of vectors, in a folder of ours or on a server. The only place that imports chromadb.
 
-Importing it takes 650 ms of CPU and 75 MB: it is imported when an index is opened, for a folder in a process of its
+Importing it takes 650 ms of CPU and 53 MB: it is imported when an index is opened, for a folder in a process of its
 own.
 
 Texts are not given to Chroma: SQLite holds them. Its `where` is not used either: SQLite filters.

@@ -2,7 +2,7 @@
 
 A process of its own for three reasons, all seen with chromadb 1.5.9: a broken file ends it by a signal or lets a call
 go on for ever; while it writes, no other thread of its process runs (50 to 100 ms for 100 documents, in which a worker
-would answer nobody); and its import takes 60 MB and 550 ms that the worker is spared.
+would answer nobody); and its import takes 36 MB and 550 ms that the worker is spared.
 
 It ends when the worker does. The lock of the folder is inherited, so that it is held for as long as anybody writes.
 """
