@@ -80,11 +80,12 @@ def grouped(count: int) -> str:
     return f"{count:,}"
 
 
-def worth(read_tokens: int, work_tokens: int, glyphs: Glyphs) -> str:
-    """`read ~812 · found for 9.4k (12×)`: the reason to remember at all."""
+def worth(read_tokens: int, work_tokens: int, glyphs: Glyphs, *, brief: bool = False) -> str:
+    """`read ~812 · found for 9.4k (12× less to read)`: the reason to remember at all. brief: `(12×)`."""
     text = f"read {read_badge(read_tokens)}"
     if work_tokens <= 0:
         return text
     ratio = work_tokens / max(read_tokens, 1)
-    times = f" ({ratio:.0f}{glyphs.times} less to read)" if ratio >= 2 else ""
+    less = "" if brief else " less to read"
+    times = f" ({ratio:.0f}{glyphs.times}{less})" if ratio >= 2 else ""
     return f"{text} {glyphs.dot} found for {compact(work_tokens)}{times}"

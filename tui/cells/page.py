@@ -82,7 +82,7 @@ def _top(record: Record, entry: Entry | None, room: int, lk: Look) -> list[Line]
     meta: list[Line] = [
         [("meta", text)] for text in _joined([part for part in parts if part], dot, room, lk.glyphs.ellipsis)
     ]
-    cost = fit.cut(_worth(record, entry, lk), room, lk.glyphs.ellipsis)
+    cost = fit.first([_worth(record, entry, lk, brief=brief) for brief in (False, True)], room, lk.glyphs.ellipsis)
     gap = room - sum(fit.width(text) for _, text in first[-1]) - fit.width(cost)
     if len(first) == 1 and gap >= 3:
         first[0] += [("text", " " * gap), ("worth", cost)]
@@ -101,11 +101,11 @@ def _joined(parts: list[str], dot: str, room: int, ellipsis: str) -> Iterator[st
     yield fit.cut(line, room, ellipsis)
 
 
-def _worth(record: Record, entry: Entry | None, lk: Look) -> str:
+def _worth(record: Record, entry: Entry | None, lk: Look, *, brief: bool) -> str:
     if entry is not None:
-        return worth(entry.read_tokens, entry.discovery_tokens, lk.glyphs)
+        return worth(entry.read_tokens, entry.discovery_tokens, lk.glyphs, brief=brief)
     read = sum(estimate_tokens(text) for text in _texts(record))
-    return worth(read, 0 if isinstance(record, Prompt) else record.discovery_tokens or 0, lk.glyphs)
+    return worth(read, 0 if isinstance(record, Prompt) else record.discovery_tokens or 0, lk.glyphs, brief=brief)
 
 
 def _texts(record: Record) -> list[str]:

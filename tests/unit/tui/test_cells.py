@@ -29,6 +29,7 @@ def test_compact(count: int, text: str) -> None:
 def test_badges() -> None:
     assert (read_badge(812), read_badge(9400), work_badge(9400), work_badge(0)) == ("~812", "~9.4k", "9.4k", "-")
     assert worth(812, 9400, UNICODE) == "read ~812 · found for 9.4k (12× less to read)"
+    assert worth(812, 9400, UNICODE, brief=True) == "read ~812 · found for 9.4k (12×)"
     assert worth(812, 0, UNICODE) == "read ~812"
     assert worth(0, 900, ASCII) == "read ~0 - found for 900 (900x less to read)"
 
