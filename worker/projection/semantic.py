@@ -26,8 +26,8 @@ from worker.projection.meaning import Nearness, Shelf, Thought, Unanswered
 from worker.projection.recent import Recent
 
 EXACT_MOST = 3_000
-"""Up to so many records all are compared: those at hand take 2 ms of CPU a thousand, 1 as floats. Of any number, Chroma's
-search takes 2 and what is around it 9: at 2,900 records a question takes 28 ms so, and 33 with Chroma."""
+"""Up to so many records all are compared: those at hand take 2 ms of CPU a thousand, 1 as floats. Of any number
+Chroma's search takes 2 and what is around it 9: at 2,900 records a question takes 28 ms so, and 33 with Chroma."""
 EXACT_OF_FILTERED = 10_000
 """The same of what passes a filter. Chroma's own filters take 80 ms and more; of its nearest few may pass."""
 EXACT_WITHOUT_CHROMA = 50_000
