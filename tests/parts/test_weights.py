@@ -16,6 +16,7 @@ from worker.contract.search import Order, SearchQuery
 from worker.store import filters, listing, weights
 from worker.store.database import Database, plain_connection
 from worker.store.imports import import_batch
+from worker.store.memo import remembered
 from worker.store.ranking import Weighed
 from worker.store.search_index import drain, install
 from worker.store.tables import Connection
@@ -149,7 +150,7 @@ def word(weighed: dict[int, float]) -> Word:
 def test_the_best_are_those_of_all_words_in_the_order_of_the_words() -> None:
     random_ = random.Random(3)
     docids = sorted(random_.sample(range(1, 2_000), 400))
-    rare = [word({docid: -random_.choice([0.5, 0.75, 3.1]) for docid in docids[at::7]}) for at in range(2)]
+    rare = [word({docid: -random_.choice([0.5, 0.75, 3.1, 3.1 + 5e-7]) for docid in docids[at::7]}) for at in range(2)]
     common = [word({docid: -random_.choice([1e-6, 2e-6]) for docid in docids if docid % 5}) for _ in range(2)]
     for words in ([*rare, *common], [common[0], rare[0], common[1], rare[1]], common, rare, rare[:1], []):
         for passing in (None, weights.records(docids[::3]), weights.records([])):
@@ -174,10 +175,12 @@ def test_entries_are_remembered_up_to_a_bound_and_follow_each_change(
     def titles(some: Sequence[RecordKey], connection: Connection) -> dict[RecordKey, str]:
         return {key: entry.title for key, entry in listing.entries(connection, some).items()}
 
-    whole = database.read_now(partial(titles, keys))
+    with closing(plain_connection(database.path)) as connection:
+        whole = titles(keys, connection)
     assert len(whole) == 59
-    for at in range(0, 50, 7):
+    for at in (*range(0, 50, 7), 0):
         assert database.read_now(partial(titles, keys[at : at + 9])) == {key: whole[key] for key in keys[at : at + 9]}
+        assert 0 < database.read_now(lambda connection: len(remembered(connection, ("entries",), dict))) <= 20
     gone, changed = keys[3], keys[4]
 
     def edit(connection: Connection) -> None:
