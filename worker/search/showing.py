@@ -19,9 +19,9 @@ from worker.store.tables import Connection
 
 T = TypeVar("T")
 
-_AHEAD = 12
-"""So many of the best by words are made before their time: of 20, 13 stood on the page in the end, of the first ones
-more."""
+_AHEAD = 20
+"""So many of the best by words are made before their time, if there is time: 13 of them stood on the page in the end, of
+the first ones more."""
 
 _Marks = tuple[Snippet, tuple[tuple[int, int], ...]]
 """A record's snippet, and what is marked in its title."""
