@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from textual import events
+from textual.message import Message
 
 from tests.tui.fake_worker import FakeWorker
 from tests.tui.memory import Memory, many
@@ -16,6 +17,7 @@ from tui.keymap import places
 from tui.keymap.chosen import Chosen
 from tui.keymap.table import KEYMAP
 from tui.screens.workspace import Workspace
+from tui.widgets import turns
 
 _NAMES = {":": "colon", "/": "slash", "?": "question_mark", "!": "exclamation_mark", "\r": "enter", "\x1b": "escape"}
 _OPENING = sorted(
@@ -109,6 +111,35 @@ async def test_keys_of_ones_own_are_those_of_the_place_they_come_to() -> None:
 async def test_a_widget_that_ends_holds_up_nobody(stage: Stage) -> None:
     """Screens are closed as fast as they are opened."""
     await _burst(stage, *_keys("!\x1b" * 12 + ":z"))
+    assert _place(stage)[1:] == ("command", "z")
+
+
+async def test_a_key_that_comes_while_another_is_called_stands_behind_it(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of three in the box the last comes right when the second is told that it is its turn."""
+    await _burst(stage, *_keys("/a"))
+    post, second, third = stage.app.post_message, *_keys("bc")
+
+    def crowded(message: Message) -> bool:
+        return (message is not second or post(third)) and post(message)
+
+    post(events.Key("left", None))
+    post(second)
+    monkeypatch.setattr(stage.app, "post_message", crowded)
+    await stage.until(lambda: stage.app.turns.over and len(stage.app.workspace.search.box.value) == 3)
+    assert stage.app.workspace.search.box.value == "bca"
+
+
+async def test_a_key_that_fell_to_nobody_holds_up_the_next_for_a_while_only(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The list takes the first and never says so."""
+    monkeypatch.setattr(turns, "_LOST_S", 0.05)
+    hits, steps = stage.app.workspace.hits, stage.app.turns._step
+    call_later = hits.call_later
+    monkeypatch.setattr(hits, "call_later", lambda call, *told: call == steps or call_later(call, *told))
+    await _burst(stage, *_keys("!:z"))
     assert _place(stage)[1:] == ("command", "z")
 
 

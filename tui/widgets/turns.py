@@ -10,7 +10,7 @@ until that stays the same. Each stop is passed twice, since what is wanted at on
 
 from collections import deque
 from collections.abc import Iterable, Iterator
-from time import monotonic
+from functools import partial
 
 from textual import events
 from textual.app import App
@@ -22,8 +22,9 @@ from tui.widgets.paint import Acts
 
 Typed = events.Key | events.Paste
 
-_LOST_S = 5.0
-"""A key on its way for so long has fallen to a widget that ended: the next one need not wait for it."""
+_LOST_S = 1.0
+"""A key on its way for twice as long has fallen to a widget that ended: the next one need not wait for it. Twice, since
+after a process was stopped the first of them is over before anything went on."""
 
 
 class Turns:
@@ -35,13 +36,12 @@ class Turns:
         self._called: Typed | None = None
         self._way: Iterator[MessagePump] | None = None
         self._focus: object = None
-        self._since_s = 0.0
         self._owed = 0
 
     @property
     def over(self) -> bool:
         """Whether nobody is on the way, and nobody waits."""
-        return self._way is None and not self._waiting
+        return self._way is None and self._called is None and not self._waiting
 
     @property
     def target(self) -> Widget:
@@ -53,12 +53,11 @@ class Turns:
         if typed is self._called:
             self._called = None
             return True
-        if self._way is None and not self._waiting:
+        if self.over:
             return True
         self._waiting.append(typed)
-        if monotonic() - self._since_s > _LOST_S:
-            self._owed = 0
-            self._call()
+        if len(self._waiting) == 1:
+            self._watch()
         return False
 
     def gone(self, typed: Typed, target: Widget) -> None:
@@ -78,9 +77,10 @@ class Turns:
         self._follow(self.target)
 
     def _follow(self, target: Widget) -> None:
-        self._since_s = monotonic()
         self._focus = self._app.screen, self._app.focused
         self._way = _twice(target.ancestors_with_self)
+        if self._waiting:
+            self._watch()
         self._step(self._way)
 
     def _step(self, way: Iterator[MessagePump]) -> None:
@@ -92,6 +92,17 @@ class Turns:
         if (self._app.screen, self._app.focused) != self._focus:
             self._follow(self.target)
         elif not self._owed:
+            self._call()
+
+    def _watch(self) -> None:
+        """Somebody waits: not for ever."""
+        if self._way is not None:
+            again = partial(self._app.set_timer, _LOST_S, partial(self._give_up, self._way))
+            self._app.set_timer(_LOST_S, again)
+
+    def _give_up(self, way: Iterator[MessagePump]) -> None:
+        if way is self._way:
+            self._owed = 0
             self._call()
 
     def _call(self) -> None:
