@@ -20,7 +20,7 @@ from worker.store.tables import Connection
 T = TypeVar("T")
 
 _AHEAD = 20
-"""So many of the best by words are made before their time, if there is time: 13 of them stood on the page in the end, of
+"""So many of the best by words are made before their time, if there is time: 13 of 20 stood on the page in the end, of
 the first ones more."""
 
 _Marks = tuple[Snippet, tuple[tuple[int, int], ...]]
