@@ -158,3 +158,19 @@ def test_a_line_that_stood_still(tmp_path: Path) -> None:
         terminal.until(lambda text: "Type what you want to do" in text and "into this, or its records" in text)
         terminal.send("\x1b")
         terminal.until(lambda text: "spent" in text and "Type what" not in text)
+
+
+@pytest.mark.parametrize(
+    ("typed", "shown"),
+    [("/ab\x1b\x1bjj:costs\r", "spent"), ("?\x1b:costs\r", "spent"), ("f\x1b:costs\r\x1b/ab\x1bxyz", "❯ xyz")],
+)
+def test_an_escape_amid_what_is_typed(tmp_path: Path, typed: str, shown: str) -> None:
+    """All of it is one piece, as tmux makes it of what follows an Escape within half a second."""
+    with (
+        FakeWorker(Memory(many(50), data_dir=str(tmp_path))) as worker,
+        Terminal(["-m", "tui"], _environ(str(tmp_path), worker.port)) as terminal,
+    ):
+        terminal.until(lambda text: "Finding number" in text)
+        terminal.settled()
+        terminal.send(typed)
+        terminal.until(lambda text: shown in text)

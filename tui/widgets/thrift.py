@@ -21,12 +21,14 @@ from typing import Protocol, cast
 
 from rich.console import COLOR_SYSTEMS, Console, RenderableType
 from textual.app import App
+from textual.driver import Driver
 from textual.geometry import Region
 from textual.screen import Screen
 from textual.strip import Strip
 
 from tui.cells import shown
 from tui.cells.shown import Cell, Piece, Shown
+from tui.widgets.escape import hears_escape
 
 _SURE_S = 0.1
 """So long after its size was told, the terminal has been painted anew, or it is done now."""
@@ -65,6 +67,10 @@ class ThriftyApp(App[None]):
         ]
         if self._frames_as_read:
             self._display = self._display_thriftily  # type: ignore[method-assign]
+
+    def get_driver_class(self) -> type[Driver]:
+        """The terminal's."""
+        return hears_escape(super().get_driver_class())
 
     def on_resize(self) -> None:
         """What a terminal shows after that is its own affair; Textual paints nothing if the size is the old one.
