@@ -4,8 +4,10 @@ For each token of a question the nearest token of the record counts, weighed by 
 the vectors of a record's tokens anyway when it made the record's own. Their signs alone rank as well as the numbers do
 (chats 76.4 of 76.5, developers' questions 82.9 of 82.7), and words that tell nothing need not be kept: 75 tokens and
 3.6 KB a record, where float16 would take 130 KB and 64 principal components a byte each, which rank worse, 4.8 KB.
-Keeping them adds 1 % to the CPU of embedding; comparing fifty records takes 0.7 ms. Where meaning alone ranks
-they tell most (nDCG@10 of 71 to 179 questions each): chats 63.1 → 68.1, developers' questions 75.8 → 80.2, their
+Keeping them adds 1 % to the CPU of embedding; comparing fifty records takes 0.7 ms, and 2.6 where each has all the 250
+that the model reads: most of what is left to do when a question has its vector. Halves on two threads take as long as
+one after the other, even with a core for each: every piece asks twice for Python's turn. Where meaning alone ranks they
+tell most (nDCG@10 of 71 to 179 questions each): chats 63.1 → 68.1, developers' questions 75.8 → 80.2, their
 records 84.3 → 87.5, code 62.0 → 62.1.
 """
 
