@@ -16,7 +16,7 @@ import tui.widgets
 from tui import styles
 from tui.screens import pick, workspace
 
-_NO_LOOK = {"drawn", "one_sheet", "paint", "paper", "survey", "themes", "thrift", "turns"}
+_NO_LOOK = {"drawn", "one_sheet", "paint", "paper", "survey", "themes", "thrift", "escape", "turns"}
 
 
 def _classes(package: str, module: str) -> set[str]:
