@@ -2,6 +2,8 @@ PY := .venv/bin/python
 STAMP := .venv/.installed
 # Many tests wait for processes and screens, so there is room for more of them than there are cores.
 WORKERS = $(shell python3 -c 'import os; print((os.cpu_count() or 1) * 3 // 2)')
+# A test that takes five minutes hangs; a measurement does not.
+LONG = -o faulthandler_timeout=0
 
 .PHONY: tui test lint check fix bench bench-meaning bench-tui bench-capture soak quality snapshots pictures
 
@@ -24,22 +26,22 @@ fix: $(STAMP)
 	.venv/bin/ruff check --fix .
 
 bench: $(STAMP)
-	$(PY) -m pytest tests/bench/test_search_speed.py tests/bench/test_context_speed.py -m bench -s
+	$(PY) -m pytest tests/bench/test_search_speed.py tests/bench/test_context_speed.py -m bench -s $(LONG)
 
 bench-meaning: $(STAMP)
-	$(PY) -m pytest tests/bench/test_meaning_speed.py -m bench -s
+	$(PY) -m pytest tests/bench/test_meaning_speed.py -m bench -s $(LONG)
 
 bench-capture: $(STAMP)
-	$(PY) -m pytest tests/bench/test_hook_cost.py tests/bench/test_capture_speed.py tests/bench/test_observer_speed.py -m bench -s
+	$(PY) -m pytest tests/bench/test_hook_cost.py tests/bench/test_capture_speed.py tests/bench/test_observer_speed.py -m bench -s $(LONG)
 
 bench-tui: $(STAMP)
-	$(PY) -m pytest tests/bench/test_tui_bars.py tests/bench/test_tui_feed.py -m bench -s -n0
+	$(PY) -m pytest tests/bench/test_tui_bars.py tests/bench/test_tui_feed.py -m bench -s -n0 $(LONG)
 
 soak: $(STAMP)
-	$(PY) -m pytest tests/bench/test_soak.py -m bench -s
+	$(PY) -m pytest tests/bench/test_soak.py -m bench -s $(LONG)
 
 quality: $(STAMP)
-	$(PY) -m pytest tests/quality -m quality -s
+	$(PY) -m pytest tests/quality -m quality -s $(LONG)
 
 snapshots: $(STAMP)
 	UPDATE_SNAPSHOTS=1 $(PY) -m pytest tests/tui

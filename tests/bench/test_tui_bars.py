@@ -121,17 +121,6 @@ def walk(terminal: Terminal, keys: str, known: str) -> None:
     terminal.read(quiet_s=0.5)
 
 
-def held_bytes(terminal: Terminal, key: str, times: int) -> list[int]:
-    """Bytes of each press of a key that comes again as soon as it has been answered."""
-    taken = []
-    for _ in range(times):
-        before = terminal.text
-        terminal.send(key)
-        answer = terminal.until(lambda text, before=before: text != before)  # type: ignore[misc]
-        taken.append(len(answer) + len(terminal.read(quiet_s=0.02)))
-    return taken
-
-
 def held_down(terminal: Terminal, key: str, times: int) -> float:
     """Bytes a press of a key held as long, as a keyboard repeats it; with the preview that follows once it is let go.
 
@@ -166,17 +155,11 @@ def test_bytes_of_a_key_held_down(worker: WorkerProcess, home: Path, size: tuple
 
 def test_bytes_of_a_step_and_of_a_screenful(worker: WorkerProcess, home: Path) -> None:
     with app_before(worker, home) as terminal:
-        height = terminal.text.count(" ~")
         steps = step_bytes(terminal, "j", 6)
-        at_the_edge = held_bytes(terminal, "j", 60)[20:]
         pages = step_bytes(terminal, PAGE_DOWN, 12)
     told("key-down", f"{statistics.median(steps):.0f} B", "600 B")
-    mean = statistics.mean(at_the_edge)  # a preview that comes between, or a frame counted with the next, included
-    scrolled = f"{statistics.median(at_the_edge):.0f} B, mean {mean:.0f} B"
-    told(f"key-down that scrolls, {height} rows seen", scrolled, "600 B")
     told("page-down", f"{statistics.median(pages):.0f} B, at most {max(pages)} B", "3,500 B")
     assert statistics.median(steps) <= 600
-    assert max(statistics.median(at_the_edge), mean) <= 600
     assert max(pages) <= 3_500
 
 
