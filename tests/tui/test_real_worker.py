@@ -58,9 +58,9 @@ def test_from_nothing_to_a_demo_to_a_dead_worker_and_back(tmp_path: Path) -> Non
         terminal.send("F")
         terminal.until(lambda text: "since:20" not in text)
         terminal.send("a")
-        terminal.until(lambda text: "AS OF" not in text)
+        terminal.until(lambda text: "AS OF" not in text and "· words" in text and " 0 hits" not in text)
         terminal.send("i")
-        terminal.until(lambda text: "timeline around" in text)
+        terminal.until(lambda text: "timeline around" in text and "15 min" in text)
         terminal.send("q")
         terminal.until(lambda text: "timeline around" not in text)
 
