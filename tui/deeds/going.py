@@ -33,13 +33,10 @@ class Going:
     def deeds(self) -> Mapping[str, Deed]:
         """Action → what it does."""
         return {
-            "hush": self.hush, "unknown": self.unknown, "open": self.open, "score": self.score,
+            "unknown": self.unknown, "open": self.open, "score": self.score,
             "guide": self.guide, "back": self.back, "undo": self.undo, "quit": self.quit,
             "suspend": self.suspend,
         }  # fmt: skip
-
-    def hush(self) -> None:
-        """Nothing but that the last word is over."""
 
     def unknown(self) -> None:
         """A key without a meaning."""

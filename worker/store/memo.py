@@ -62,7 +62,8 @@ def remembered(
     make: Callable[[], T],
     size: Callable[[T], int] = lambda _: _SMALL_BYTES,
 ) -> T:
-    """What ``make`` gives, or gave in this state of the index. Nobody changes it.
+    """What ``make`` gives, or gave in this state of the index. Nobody changes it, but for a collection of what is found
+    by and by, of whatever size was told.
 
     key: all that the answer follows from, but the index. size: of an answer, in bytes. None is not kept.
     """
