@@ -3,6 +3,7 @@
 import asyncio
 import os
 import sqlite3
+import threading
 from pathlib import Path
 
 import pytest
@@ -106,6 +107,48 @@ async def test_readers_are_not_held_up_by_a_writer(store: Store, other: sqlite3.
     pages = await asyncio.wait_for(asyncio.gather(*(engine.search(SearchQuery(text="x")) for _ in range(10))), 60)
     assert [page.total for page in pages] == [0] * 10
     other.execute("ROLLBACK")
+
+
+async def test_a_reader_that_is_free_is_taken_again_and_one_in_use_is_not(store: Store) -> None:
+    """What the last question read is in the cache of its connection."""
+    meeting = threading.Barrier(3, timeout=30)
+
+    def itself(connection: Connection) -> Connection:
+        return connection
+
+    def met(connection: Connection) -> Connection:
+        meeting.wait()
+        return connection
+
+    one_by_one = [await store.read(itself) for _ in range(10)]
+    at_once = await asyncio.gather(*(store.read(met) for _ in range(3)))
+    afterwards = [await store.read(itself) for _ in range(10)]
+    assert len(set(map(id, one_by_one))) == 1 and one_by_one[0] in at_once
+    assert len(set(map(id, at_once))) == 3
+    assert len(set(map(id, afterwards))) == 1 and afterwards[0] in at_once
+
+
+async def test_no_reader_stays_open_after_the_end(store: Store) -> None:
+    reading, end = threading.Event(), threading.Event()
+
+    def slow(connection: Connection) -> Connection:
+        reading.set()
+        end.wait(30)
+        return connection
+
+    used = await store.read(lambda connection: connection)
+    under_way = asyncio.create_task(store.read(slow))
+    await asyncio.to_thread(reading.wait, 30)
+    other = await store.read(lambda connection: connection)
+    closing = asyncio.create_task(store.close())
+    with pytest.raises(RuntimeError, match="shutdown"):
+        while True:
+            await store.read(lambda connection: None)
+    end.set()
+    await closing
+    for connection in {used, other, await under_way}:
+        with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+            connection.execute("SELECT 1")
 
 
 async def test_lock_that_is_not_given_up_is_busy_and_not_a_failure(store: Store, other: sqlite3.Connection) -> None:

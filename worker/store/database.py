@@ -9,7 +9,6 @@ import contextlib
 import logging
 import os
 import sqlite3
-import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -90,7 +89,6 @@ class Database:
                 raise
         self._writing = ThreadPoolExecutor(1, "store-writer")
         self._reading = ThreadPoolExecutor(READERS, "store-reader")
-        self._local = threading.local()
         self._readers: list[sqlite3.Connection] = []
         self._memo = Memo()
         self._closing = False
@@ -141,20 +139,11 @@ class Database:
         return result
 
     def read_now(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """The same as ``read`` for code that already runs on a thread; each thread has a connection of its own.
+        """The same as ``read`` for code that already runs on a thread.
 
         The first time that it meets text which is no UTF-8, work is done twice.
         """
-        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
-        with told(self.path):
-            if connection is None:
-                connection = self._local.connection = _opened(self._connect, self.path, _BUSY_MS)
-                connection.execute("PRAGMA query_only = ON")
-                # Until there is text that is no UTF-8: to read any text by a function of ours takes twice as long.
-                connection.text_factory = str
-                if isinstance(connection, Remembering):
-                    connection.memo = self._memo
-                self._readers.append(connection)
+        with told(self.path), self._reader() as connection:
             until = time.monotonic() + _READ_S
             connection.set_progress_handler(lambda: self._closing or time.monotonic() > until, _LOOK_EVERY)
             if isinstance(connection, Remembering):
@@ -168,6 +157,27 @@ class Database:
                         raise
                     connection.text_factory = _tolerant
                     return work(connection)
+
+    @contextlib.contextmanager
+    def _reader(self) -> Iterator[sqlite3.Connection]:
+        """A connection that only reads, for one at a time: the last that was in use, with what that read in its cache."""
+        try:
+            connection = self._readers.pop()
+        except IndexError:
+            connection = self._opened_reader()
+        try:
+            yield connection
+        finally:
+            self._readers.append(connection)
+
+    def _opened_reader(self) -> sqlite3.Connection:
+        connection = _opened(self._connect, self.path, _BUSY_MS)
+        connection.execute("PRAGMA query_only = ON")
+        # Until there is text that is no UTF-8: to read any text by a function of ours takes twice as long.
+        connection.text_factory = str
+        if isinstance(connection, Remembering):
+            connection.memo = self._memo
+        return connection
 
     def trim(self) -> None:
         """Fold the write-ahead log into the file if it has grown large; on the thread that writes.
