@@ -13,7 +13,7 @@ import msgspec
 from worker.contract.records import RecordKey, RecordKind
 from worker.contract.search import Entry, Hit, Snippet
 from worker.search.hybrid import Placed
-from worker.search.snippet import Highlighter
+from worker.search.snippet import Highlighter, Marks
 from worker.store import listing
 from worker.store.tables import Connection
 
@@ -23,9 +23,9 @@ _AHEAD = 20
 """So many of the best by words are made before their time, if there is time: 13 of 20 stood on the page in the end, of
 the first ones more."""
 
-_Marks = tuple[Snippet, tuple[tuple[int, int], ...]]
-"""A record's snippet, and what is marked in its title."""
-_UNMARKED: _Marks = Snippet(""), ()
+_AT_ONCE = 4
+"""Records between two looks at what is waited for."""
+_UNMARKED = Marks(Snippet(""), ())
 
 
 class Showing(Generic[T]):
@@ -43,7 +43,7 @@ class Showing(Generic[T]):
     ) -> None:
         self._connection, self._read, self._texts, self._marker = connection, read, texts, marker
         self._entries: dict[RecordKey, Entry] = {}
-        self._marks: dict[RecordKey, _Marks] = {}
+        self._marks: dict[RecordKey, Marks] = {}
         self.rows: dict[RecordKey, T] = {}
 
     def ahead(self, likely: Sequence[RecordKey], awaited: Future[Any]) -> None:
@@ -52,14 +52,16 @@ class Showing(Generic[T]):
             return
         keys = likely[:_AHEAD]
         self._look_up(keys)
-        for key in keys:
+        for at in range(0, len(keys), _AT_ONCE):
             if awaited.done():
                 return
-            self._mark(key)
+            self._mark(keys[at : at + _AT_ONCE])
 
     def hits(self, placed: Sequence[Placed]) -> list[Hit]:
         """What stands on the page, without what is gone."""
-        self._look_up([each.key for each in placed])
+        keys = [each.key for each in placed]
+        self._look_up(keys)
+        self._mark(keys)
         return [self._hit(each) for each in placed if each.key in self.rows]
 
     def _look_up(self, keys: Sequence[RecordKey]) -> None:
@@ -68,13 +70,13 @@ class Showing(Generic[T]):
             self._entries |= listing.entries(self._connection, new)
             self.rows |= self._read(self._connection, new)
 
-    def _mark(self, key: RecordKey) -> None:
-        if self._texts is not None and key in self.rows and key not in self._marks:
-            snippet = self._marker.snippet(self._texts(key.kind, self.rows[key]))
-            self._marks[key] = snippet, self._marker.spans(self._entries[key].title)
+    def _mark(self, keys: Sequence[RecordKey]) -> None:
+        if self._texts is not None:
+            new = [key for key in keys if key in self.rows and key not in self._marks]
+            shown = [(self._entries[key].title, self._texts(key.kind, self.rows[key])) for key in new]
+            self._marks |= zip(new, self._marker.marks(shown), strict=True)
 
     def _hit(self, placed: Placed) -> Hit:
-        self._mark(placed.key)
         snippet, title_matches = self._marks.get(placed.key, _UNMARKED)
         return Hit(
             **msgspec.structs.asdict(self._entries[placed.key]),

@@ -123,9 +123,9 @@ def is_unspaced(character: str) -> bool:
     return _UNSPACED_CHARACTER.fullmatch(character) is not None
 
 
-def ascii_pieces(text: str, start: int, end: int) -> Iterator[re.Match[str]]:
-    """The pieces of a stretch of ASCII text, whose words ``words`` gives. The stretch cuts no piece."""
-    return _ASCII_PIECE.finditer(text, start, end)
+def ascii_pieces(text: str) -> Iterator[re.Match[str]]:
+    """The pieces of ASCII text, whose words ``words`` gives."""
+    return _ASCII_PIECE.finditer(text)
 
 
 def pieces(text: str) -> Iterator[tuple[int, int, tuple[str, ...]]]:

@@ -160,7 +160,7 @@ class Database:
 
     @contextlib.contextmanager
     def _reader(self) -> Iterator[sqlite3.Connection]:
-        """A connection that only reads, for one at a time: the last that was in use, with what that read in its cache."""
+        """A connection that only reads, for one at a time: the one that was in use last, its cache is warm."""
         try:
             connection = self._readers.pop()
         except IndexError:

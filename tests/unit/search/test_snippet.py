@@ -45,6 +45,7 @@ def shown(text: str, words: str, prefix: str | None = None) -> list[str]:
         ("İİİİ İİİİ a token — and more", "token", ["token"]),
         ("see docs/cache.md#top and (cache)", "cache", ["docs/cache.md#", "cache"]),
         ("runs c++ on C#… there", "c++", ["c++"]),
+        ("admins of another co-op", "coop", ["co-op"]),
     ],
 )
 def test_found_words_by_stem(text: str, words: str, found: list[str]) -> None:
@@ -87,6 +88,30 @@ def test_matches_of_a_snippet_lie_in_it(narrative: str, fact: str, words: str, p
     for start, end in snippet.matches:
         assert last < start < end <= len(snippet.text)
         last = end
+
+
+@given(
+    st.lists(st.tuples(TEXT, st.lists(TEXT, max_size=3)), max_size=4),
+    st.text(st.sampled_from("log cache中文é😀"), max_size=20),
+    st.none() | st.just("lo"),
+)
+def test_marks_of_many_are_those_of_each_alone(
+    records: list[tuple[str, list[str]]], words: str, prefix: str | None
+) -> None:
+    marker = highlighter(words, prefix)
+    assert marker.marks(records) == [(marker.snippet(texts), marker.spans(title)) for title, texts in records]
+
+
+def test_one_record_is_not_marked_by_what_stands_in_another() -> None:
+    marks = highlighter("token get-user").marks(
+        [("the to", ["ken of love"]), ("token user", ["user"]), ("", []), ("getuser", ["about", "a token and a token"])]
+    )
+    assert [(each.title, each.snippet.matches) for each in marks] == [
+        ((), ()),
+        (((0, 5), (6, 10)), ((0, 4),)),
+        ((), ()),
+        (((0, 7),), ((2, 7), (14, 19))),
+    ]
 
 
 def test_snippet_is_cut_around_the_match() -> None:
