@@ -64,9 +64,9 @@ _INDEX_GRACE_S = 1.0
 _AGAIN_S = 0.2
 _ENDS = (signal.SIGTERM, signal.SIGINT, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else []))
 _MOST_HEAD_BYTES = 2**20
+"""Of a request's first lines: a question may be a long paste."""
 _TURN_S = 0.0005
 """So long a thread that computes keeps the others from running; by itself 5 ms, as long as a whole question takes."""
-"""Of a request's first lines: a question may be a long paste."""
 
 
 class _Server(uvicorn.Server):
