@@ -45,12 +45,13 @@ def test_an_excerpt_hides_every_secret_in_it() -> None:
 
 def test_it_names_record_and_column_and_shows_no_secret(worker: WorkerProcess) -> None:
     clean = run(worker)
-    assert (clean.returncode, clean.stdout) == (0, "none found\n")
+    assert (clean.returncode, clean.stdout) == (0, "none found\n") and "claude-mem delete" not in clean.stderr
     worker.quick.send(calls.import_batch(make_batch([observation_row("harmless"), observation_row("old")])))
     with contextlib.closing(foreign(worker.data_dir / "claude-mem.db")) as older:  # one that did not mask
         older.execute("UPDATE observations SET narrative = ? WHERE title = 'old'", (f"it was {TOKEN}",))
         number = older.execute("SELECT id FROM observations WHERE title = 'old'").fetchone()[0]
     done = run(worker)
     assert done.returncode == 1 and TOKEN not in done.stdout and "token" in done.stdout
+    assert "`claude-mem delete KEY`" in done.stderr
     told = json.loads(run(worker, "--json").stdout)["found"]
     assert told == [{"kind": "token", "record": str(number), "column": "narrative", "excerpt": "it was ****"}]

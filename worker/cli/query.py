@@ -1,21 +1,17 @@
-"""`search`, `timeline`, `show`: prints what the worker presents, or its JSON."""
+"""`search`, `timeline`: prints what the worker presents, or its JSON."""
 
 import argparse
 import re
 import time
 from collections.abc import Sequence
 
-import msgspec
-
 from worker.cli import exits
 from worker.cli.connection import chosen, client
-from worker.cli.printing import failed, note, say, say_json
-from worker.cli.record_text import record_text
+from worker.cli.printing import failed, say, say_json
 from worker.contract import calls, when
-from worker.contract.errors import MemError, NotFound
+from worker.contract.errors import MemError
 from worker.contract.present import Text
-from worker.contract.quick import QuickClient
-from worker.contract.records import Record, RecordKey, RecordKind, parse_key
+from worker.contract.records import RecordKind, parse_key
 from worker.contract.search import Order, SearchQuery, TimelineQuery
 
 _LEFT_OUT = re.compile(r"-[^-\d]\S{2,}")
@@ -27,7 +23,7 @@ _KINDS = {"session": RecordKind.SUMMARY} | {kind.value: kind for kind in RecordK
 def main(argv: Sequence[str]) -> int:
     """Run the command in ``argv[0]``; gives the exit code."""
     name, *words = argv
-    program = {"search": _search, "timeline": _timeline, "show": _show}[name]
+    program = {"search": _search, "timeline": _timeline}[name]
     parser = argparse.ArgumentParser(
         prog=f"claude-mem {name}",
         description=program.__doc__,
@@ -113,42 +109,6 @@ def _timeline(parser: argparse.ArgumentParser, words: list[str]) -> int:
     timeline = worker.send(calls.timeline(query))
     say_json(timeline)
     return exits.FOUND if timeline.entries else exits.NOTHING
-
-
-def _show(parser: argparse.ArgumentParser, words: list[str]) -> int:
-    """Show records in full: 118 or #118 (observation), S14 (session summary), P40 (prompt)."""
-    parser.add_argument("words", nargs="*", metavar="KEY", help="118, #118, S14, P40")
-    args, after = _parsed(parser, words)
-    if not (asked := calls.comma([*args.words, *after])):
-        parser.error("give at least one KEY: 118, S14, P40")
-    keys: dict[RecordKey, None] = {}
-    for word in asked:
-        if (key := parse_key(word)) is None:
-            parser.error(f"argument KEY: must be 118, #118, S14 or P40, not {word!r}")
-        keys[key] = None
-    worker = client(chosen(demo=args.demo))
-    found: dict[RecordKey, Record] = {}
-    for key in keys:
-        try:
-            found[key] = _fetched(worker, key)
-        except NotFound:
-            note(f"there is no {key}")
-    if args.json:
-        records = [{"key": str(key), "kind": key.kind, **msgspec.to_builtins(row)} for key, row in found.items()]
-        say_json({"records": records, "missing": [str(key) for key in keys if key not in found]})
-    elif found:
-        say("\n\n\n".join(record_text(record) for record in found.values()))
-    return exits.FOUND if len(found) == len(keys) else exits.NOTHING
-
-
-def _fetched(worker: QuickClient, key: RecordKey) -> Record:
-    match key.kind:
-        case RecordKind.OBSERVATION:
-            return worker.send(calls.observation(key.id))
-        case RecordKind.SUMMARY:
-            return worker.send(calls.summary(key.id))
-        case RecordKind.PROMPT:
-            return worker.send(calls.prompt(key.id))
 
 
 def _told(text: Text) -> int:

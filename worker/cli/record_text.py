@@ -14,15 +14,35 @@ def record_text(record: Record, zone: tzinfo | None = None) -> str:
         case Summary():
             parts = _summary(record)
         case Prompt():
-            parts = [f"Prompt {record.prompt_number}", _about(record, "prompt", zone), record.prompt_text]
+            parts = [f"Prompt {record.prompt_number}", _about(record, zone), record.prompt_text]
             return "\n".join(parts[:2]) + f"\n\n{parts[2].strip()}"
     title, *sections = parts
-    kind = record.type if isinstance(record, Observation) else "session"
-    return "\n\n".join([f"{title}\n{_about(record, kind, zone)}", *(section for section in sections if section)])
+    return "\n\n".join([f"{title}\n{_about(record, zone)}", *(section for section in sections if section)])
+
+
+def title_of(record: Observation | Summary) -> str:
+    """What it is called."""
+    match record:
+        case Observation():
+            return (record.title or "").strip() or "Untitled"
+        case Summary():
+            return (record.request or "").strip() or "Session summary"
+
+
+def facts_of(record: Record, zone: tzinfo | None = None) -> list[str]:
+    """Key, kind, project and time of a record, as they are shown; what is empty is left out."""
+    match record:
+        case Observation():
+            kind = record.type
+        case Summary():
+            kind = "session"
+        case Prompt():
+            kind = "prompt"
+    moment = when.at_ms(record.created_at_epoch, zone).strftime("%Y-%m-%d %H:%M")
+    return [fact for fact in (f"#{key_of(record)}", kind, record.project or "", moment) if fact]
 
 
 def _observation(record: Observation) -> list[str]:
-    title = (record.title or "").strip() or "Untitled"
     body = [record.subtitle, record.narrative, record.text]
     tail = (
         ("Concepts", record.concepts),
@@ -30,7 +50,7 @@ def _observation(record: Observation) -> list[str]:
         ("Files modified", record.files_modified),
     )
     return [
-        title,
+        title_of(record),
         *(text.strip() for text in body if text),
         _bullets("Facts", record.facts),
         "\n".join(f"{name}: {', '.join(items(column))}" for name, column in tail if items(column)),
@@ -47,7 +67,7 @@ def _summary(record: Summary) -> list[str]:
     )
     files = (("Files read", record.files_read), ("Files edited", record.files_edited))
     return [
-        (record.request or "").strip() or "Session summary",
+        title_of(record),
         *(f"{name}:\n{text.strip()}" for name, text in told if text and text.strip()),
         "\n".join(f"{name}: {', '.join(items(column))}" for name, column in files if items(column)),
     ]
@@ -57,9 +77,8 @@ def _bullets(name: str, column: str | None) -> str:
     return "\n".join([f"{name}:", *(f"  - {item}" for item in items(column))]) if items(column) else ""
 
 
-def _about(record: Record, kind: str, zone: tzinfo | None) -> str:
-    moment = when.at_ms(record.created_at_epoch, zone).strftime("%Y-%m-%d %H:%M")
-    facts = [f"#{key_of(record)}", kind, record.project or "", moment]
+def _about(record: Record, zone: tzinfo | None) -> str:
+    facts = facts_of(record, zone)
     if not isinstance(record, Prompt) and record.discovery_tokens:
         facts.append(f"took {record.discovery_tokens:,} tokens to find out")
-    return " | ".join(fact for fact in facts if fact)
+    return " | ".join(facts)

@@ -9,12 +9,12 @@ import msgspec
 
 from worker.cli import exits
 from worker.cli.connection import chosen, client
-from worker.cli.printing import failed, say, say_json
+from worker.cli.printing import failed, note, say, say_json
 from worker.contract import calls
 from worker.contract.errors import MemError
 from worker.contract.masking import MASK, secrets
 from worker.contract.quick import QuickClient
-from worker.contract.records import RecordKey, RecordKind
+from worker.contract.records import RecordKey, RecordKind, parse_key
 from worker.contract.search import Order
 from worker.contract.tool_uses import ToolUseQuery
 from worker.contract.transfer import ExportQuery, RowKind
@@ -58,6 +58,8 @@ def main(argv: Sequence[str]) -> int:
             "\n".join(f"{one.record:<14} {one.column:<22} {one.kind:<12} {one.excerpt}" for one in found)
             or "none found"
         )
+        if any(parse_key(one.record) for one in found):
+            note(f"`claude-mem delete {'--demo ' if args.demo else ''}KEY` takes a record out of the memory for good")
     return exits.NOTHING if found else exits.FOUND
 
 

@@ -4,6 +4,7 @@ import datetime as dt
 
 import pytest
 
+from worker.cli.record_line import record_line
 from worker.cli.record_text import record_text
 from worker.contract.records import Observation, Prompt, Record, Summary
 
@@ -55,3 +56,24 @@ def prompt(**over: object) -> Prompt:
 def test_what_is_shown(record: Record, text: str) -> None:
     """R046: each record shows some text."""
     assert record_text(record, dt.UTC) == text
+
+
+@pytest.mark.parametrize(
+    ("record", "line"),
+    [
+        (
+            observation(title="Expired token", discovery_tokens=9),
+            "#118 | bugfix | shop | 2026-03-04 14:15 | Expired token",
+        ),
+        (observation(title=" "), "#118 | bugfix | shop | 2026-03-04 14:15 | Untitled"),
+        (observation(title="a\n#7", project="b\n#8"), "#118 | bugfix | b #8 | 2026-03-04 14:15 | a #7"),
+        (summary(request="Fix\u2028expiry"), "#S14 | session | shop | 2026-03-04 14:15 | Fix expiry"),
+        (prompt(), "#P40 | prompt | 2026-03-04 14:15 | why?"),
+        (prompt(prompt_text="x" * 100), f"#P40 | prompt | 2026-03-04 14:15 | {'x' * 100}"),
+        (prompt(prompt_text="x" * 101), f"#P40 | prompt | 2026-03-04 14:15 | {'x' * 99}…"),
+        (prompt(prompt_text=f"use ghp_{'a1B2' * 9} now"), "#P40 | prompt | 2026-03-04 14:15 | use **** now"),
+    ],
+)
+def test_on_one_line(record: Record, line: str) -> None:
+    """None is two records to whoever reads it, and none shows a secret."""
+    assert record_line(record, dt.UTC) == line

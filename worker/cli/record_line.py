@@ -1,0 +1,20 @@
+"""Pure: a record on one line, where it is named and not read: before it is deleted, because of a secret perhaps."""
+
+from datetime import tzinfo
+
+from worker.cli.record_text import facts_of, title_of
+from worker.contract.masking import masked
+from worker.contract.records import Prompt, Record
+
+_TITLE_CHARS = 100
+
+
+def record_line(record: Record, zone: tzinfo | None = None) -> str:
+    """Key, kind, project, time, ``short_title``; nothing in it begins another line. zone: of the time shown."""
+    return " ".join(" | ".join((*facts_of(record, zone), short_title(record))).split())
+
+
+def short_title(record: Record) -> str:
+    """What a record is called or asks, on one line, cut; secrets in it are masked."""
+    line = " ".join(masked(record.prompt_text if isinstance(record, Prompt) else title_of(record)).split())
+    return line if len(line) <= _TITLE_CHARS else f"{line[: _TITLE_CHARS - 1]}…"
