@@ -187,10 +187,19 @@ class Database:
         log = self.path.with_name(self.path.name + "-wal")
         if not log.exists() or log.stat().st_size < _LARGE_LOG_BYTES:
             return
-        # Busy all the time: another try in a second.
+        self._fold(_TRIM_BUSY_MS)  # busy all the time: another try in a second
+
+    def _fold(self, busy_ms: int) -> bool:
+        """Fold the write-ahead log into the file; whether nothing is left in it."""
         with contextlib.suppress(sqlite3.OperationalError):
-            self._wait_at_most(_TRIM_BUSY_MS / 1000)
-            self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            self._wait_at_most(busy_ms / 1000)
+            busy, *_ = self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            return not busy
+        return False
+
+    async def fold_soon(self) -> bool:
+        """Fold the write-ahead log in, when what is being written now is written; whether nothing is left in it."""
+        return await asyncio.get_running_loop().run_in_executor(self._writing, self._fold, _TRIM_BUSY_MS)
 
     async def trim_soon(self) -> None:
         """``trim``, when what is being written now is written."""
@@ -204,8 +213,7 @@ class Database:
         for connection in self._readers:
             connection.close()
         with contextlib.suppress(sqlite3.Error):
-            self._wait_at_most(CLOSING_BUSY_MS / 1000)
-            self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            self._fold(CLOSING_BUSY_MS)
         self._writer.close()
 
     def _take_lock(self, patience_s: float) -> None:
@@ -260,6 +268,7 @@ def _set_up(connection: sqlite3.Connection, busy_ms: int) -> None:
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute("PRAGMA journal_size_limit = 4194304")
+    connection.execute("PRAGMA secure_delete = ON")  # what is deleted is overwritten; SQLite may be built otherwise
 
 
 def _prepare(

@@ -4,20 +4,27 @@ import sqlite3
 
 from worker.contract.errors import NotFound, Unavailable
 from worker.contract.records import RecordKey, RecordKind
+from worker.store import erasing
 
 _TABLES = {
     RecordKind.OBSERVATION: "observations",
     RecordKind.SUMMARY: "session_summaries",
     RecordKind.PROMPT: "user_prompts",
 }
+_OUT_OF_SESSION = """UPDATE sdk_sessions SET user_prompt = NULL
+    WHERE content_session_id = ?1 AND user_prompt IN (?2, substr(?2, 1, length(user_prompt) - 1) || '…')
+        AND NOT EXISTS (SELECT 1 FROM user_prompts WHERE content_session_id = ?1 AND prompt_text = ?2)"""
 
 
 def delete(connection: sqlite3.Connection, key: RecordKey) -> None:
-    """Delete a record; triggers take it out of the full-text tables and queue it for our index.
+    """Delete a record; triggers take it out of the full-text tables and queue it for our index. A prompt is taken out
+    of its session too, which has the first one's text or its beginning; ``erasing`` takes what is left out of the file.
 
     Errors: ``NotFound``, also for a row of another device, which only that device can take back; ``Unavailable`` for
     one that the cloud has a copy of, because only a worker that syncs can take that copy back too.
     """
+    said = "SELECT content_session_id, prompt_text FROM user_prompts WHERE id = ?"
+    prompts = connection.execute(said, (key.id,)).fetchall() if key.kind is RecordKind.PROMPT else []
     gone = connection.execute(
         f"DELETE FROM {_TABLES[key.kind]} WHERE id = ? AND coalesce(origin_device_id, '') = ''", (key.id,)
     ).rowcount
@@ -27,6 +34,9 @@ def delete(connection: sqlite3.Connection, key: RecordKey) -> None:
         raise Unavailable(
             "this record was synced to the cloud; delete it with cloud sync switched on", retry_after_s=None
         )
+    for prompt in prompts:
+        connection.execute(_OUT_OF_SESSION, tuple(prompt))
+    erasing.begin(connection)
 
 
 def _has_copy(connection: sqlite3.Connection, key: RecordKey) -> bool:

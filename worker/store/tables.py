@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from worker.contract.errors import MemError, Unavailable
-from worker.store import checkup, proof, search_index
+from worker.store import checkup, erasing, proof, search_index
 from worker.store.aliases import every as every_alias
 from worker.store.changes import Change, ChangeFeed
 from worker.store.database import Connector, Database, plain_connection
@@ -104,9 +104,12 @@ class Store:
                 self._proved = True
                 if not started:
                     completed()
-                if await self._database.read(search_index.queued):
+                queued, deleted = await self._database.read(_left_to_do)
+                if queued:
                     self.feed.tell(await self._database.write(search_index.drain))
                 await self._database.trim_soon()
+                if deleted and self.fulltext:
+                    await self._erase()
                 trouble = ""
                 if self._database.trouble:
                     await self._database.write(_touch)  # it may be over, and nobody has tried since
@@ -127,6 +130,13 @@ class Store:
             # Nothing of this is news, so nobody is told.
             await self._database.write(lambda connection: search_index.drain(connection, limit=_BACKLOG_ROWS))
             self._backlog = await self._database.read(search_index.queued)
+
+    async def _erase(self) -> None:
+        """Take what was deleted out of the file, in steps between which others write."""
+        while await self._database.write(erasing.step):
+            pass
+        if await self._database.fold_soon():
+            await self._database.write(erasing.end)
 
     async def _prove(self) -> None:
         """Hold every record against its seal; what was changed behind our triggers becomes backlog."""
@@ -149,6 +159,11 @@ class Store:
     async def close(self) -> None:
         """Finish and close the file."""
         await asyncio.to_thread(self._database.close)
+
+
+def _left_to_do(connection: sqlite3.Connection) -> tuple[int, bool]:
+    """How many changes are to be indexed, and whether what was deleted is still in the file."""
+    return search_index.queued(connection), erasing.is_due(connection)
 
 
 def open_store(path: Path, *, connect: Connector = plain_connection, ours: bool = True) -> Store:
