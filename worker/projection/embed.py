@@ -13,6 +13,14 @@ Vector: TypeAlias = NDArray[np.float32]
 Matrix: TypeAlias = NDArray[np.float32]
 """float32 [n, dimension], a vector each row."""
 
+Bits: TypeAlias = NDArray[np.uint8]
+"""[n, m], each 0 or 1."""
+
+Digits: TypeAlias = NDArray[np.int8]
+
+Multiply: TypeAlias = Callable[[Bits, Digits, Matrix], Matrix]
+"""``bits @ digits @ join``, the first product in whole numbers."""
+
 Kind = Literal["query", "document"]
 """Some models want to be told whether a text asks or answers."""
 
@@ -52,6 +60,15 @@ class Reader(Protocol):
 
         pause: called before each run, the longest time in which nobody is made way for.
         """
+        ...
+
+
+@runtime_checkable
+class Multiplying(Protocol):
+    """What a reader may also be: one whose runtime multiplies whole numbers sooner than numpy does floats."""
+
+    def multiplied(self, bits: Bits, digits: Digits, join: Matrix) -> Matrix:
+        """See ``Multiply``. Callable from several threads at once. Errors: as ``Embedder.embed``."""
         ...
 
 

@@ -28,7 +28,7 @@ _Field = tuple[int, memoryview, memoryview]
 def lighter(model: bytes) -> bytes:
     """The same model; one that has nothing of the kind as it is. model: whole and valid, or nothing is."""
     return b"".join(
-        _message(_GRAPH, b"".join(_lighter(held))) if number == _GRAPH else whole
+        message(_GRAPH, b"".join(_lighter(held))) if number == _GRAPH else whole
         for number, held, whole in _fields(memoryview(model))
     )
 
@@ -39,11 +39,11 @@ def _lighter(graph: memoryview) -> Iterator[bytes | memoryview]:
     for number, held, whole in _fields(graph):
         outputs, inputs = (_names(held, _OUTPUT), _names(held, _INPUT)) if number == _NODE else ([], [])
         if outputs and outputs[0] in instead:
-            yield from (_message(_NODE, node) for node in instead[outputs[0]])
+            yield from (message(_NODE, node) for node in instead[outputs[0]])
         elif outputs and outputs[0] in same:
             continue
         elif any(name in same for name in inputs):
-            yield _message(_NODE, _renamed(held, [same.get(name, name) for name in inputs], outputs))
+            yield message(_NODE, _renamed(held, [same.get(name, name) for name in inputs], outputs))
         else:
             yield whole
 
@@ -102,12 +102,13 @@ def _operation(node: memoryview) -> bytes:
 
 def _renamed(node: memoryview, inputs: Sequence[bytes], outputs: Sequence[bytes]) -> bytes:
     """A node that does the same with others; without a name of its own, which two would share."""
-    given = [_message(_INPUT, name) for name in inputs] + [_message(_OUTPUT, name) for name in outputs]
+    given = [message(_INPUT, name) for name in inputs] + [message(_OUTPUT, name) for name in outputs]
     return b"".join([*given, *(whole for number, _, whole in _fields(node) if number not in (_INPUT, _OUTPUT, _NAME))])
 
 
-def _message(number: int, held: bytes | memoryview) -> bytes:
-    return b"".join((_varint(number << 3 | _LENGTH), _varint(len(held)), held))
+def message(number: int, held: bytes | memoryview) -> bytes:
+    """A field that holds so many bytes."""
+    return b"".join((varint(number << 3 | _LENGTH), varint(len(held)), held))
 
 
 def _fields(message: memoryview) -> Iterator[_Field]:
@@ -135,7 +136,8 @@ def _read(message: memoryview, at: int) -> tuple[int, int]:
             return value, at
 
 
-def _varint(value: int) -> bytes:
+def varint(value: int) -> bytes:
+    """A number, not below 0."""
     made = bytearray()
     while value > 0x7F:
         made.append(value & 0x7F | 0x80)

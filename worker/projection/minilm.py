@@ -18,7 +18,8 @@ from tokenizers import Encoding, Tokenizer
 
 from worker.contract.errors import Unavailable
 from worker.contract.settings import Embedding
-from worker.projection.embed import Kind, Matrix, Reading, Tokens
+from worker.projection import product
+from worker.projection.embed import Bits, Digits, Kind, Matrix, Reading, Tokens
 from worker.projection.excerpt import excerpt
 from worker.projection.lighter import lighter
 
@@ -81,6 +82,9 @@ class MiniLM:
             )
             # What it was given it keeps beside what it made of it, in case it should be moved to another device.
             self._session._model_bytes = None
+            self._product = onnxruntime.InferenceSession(
+                product.model(), _options(threads), providers=["CPUExecutionProvider"]
+            )
         except (*FAULTS, OSError, ValueError) as error:
             raise Unavailable(f"the model {name} cannot be loaded by this onnxruntime; {_ADVICE}") from error
         self._tokenizer.no_padding()
@@ -114,6 +118,15 @@ class MiniLM:
                     vectors = _unit(hidden[row, : lengths[at]])
                     tokens[at] = Tokens(found[at], vectors, tuple(encodings[at].offsets), tuple(encodings[at].tokens))
         return Reading(found, tokens)
+
+    def multiplied(self, bits: Bits, digits: Digits, join: Matrix) -> Matrix:
+        """See ``Multiply``. Errors: as ``embed``."""
+        given = {product.BITS: bits, product.DIGITS: digits, product.JOIN: join}
+        try:
+            made: Matrix = self._product.run([product.PRODUCT], given)[0]
+        except FAULTS as error:
+            raise Unavailable(f"the runtime of the model {self.name} gave up on a product; {_ADVICE}") from error
+        return made
 
     def _encoded(self, text: str) -> Encoding:
         # One by one: the tokenizer's own batches would run on every core.

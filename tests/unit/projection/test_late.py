@@ -1,10 +1,14 @@
+from collections.abc import Mapping, Sequence
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from worker.projection.embed import Matrix, Tokens
-from worker.projection.late import kept, nearness, packed, telling
+from worker.contract.settings import Embedding
+from worker.projection.embed import Matrix, Multiply, Tokens
+from worker.projection.late import kept, multiplied, nearness, packed, telling
+from worker.projection.minilm import load
 
 
 def vectors(seed: int, count: int, dimension: int) -> Matrix:
@@ -31,6 +35,43 @@ def test_the_record_with_the_same_tokens_is_the_nearest() -> None:
     records = {7: packed(vectors(2, 80, 384)), 3: packed(np.vstack((vectors(4, 40, 384), question)))}
     found = nearness(question, [1.0] * 5, records)
     assert found[3] > 0.7 > found[7]
+
+
+def by_floats(question: Matrix, weights: Sequence[float], records: Mapping[int, Matrix]) -> dict[int, float]:
+    """What ``nearness`` is, as its docstring says it."""
+    share = np.array(weights) / np.sum(weights)
+    return {
+        number: float((np.where(tokens > 0, 1.0, -1.0) @ question.T.astype(float)).max(axis=0) @ share)
+        / np.sqrt(question.shape[1])
+        for number, tokens in records.items()
+    }
+
+
+@pytest.fixture(scope="module", params=["numpy", "onnxruntime"])
+def multiply(request: pytest.FixtureRequest) -> Multiply:
+    return multiplied if request.param == "numpy" else load(Embedding()).multiplied
+
+
+@pytest.mark.parametrize("asked", [1, 10, 254])
+def test_in_whole_numbers_it_comes_out_as_exactly_as_in_floats(multiply: Multiply, asked: int) -> None:
+    question = vectors(9, asked, 384)
+    question[0] *= 3  # what is not of unit length makes nothing less exact either
+    chance = np.random.default_rng(3)
+    weights = (chance.random(asked) + 0.01).tolist()
+    records = {number: vectors(100 + number, int(chance.integers(1, 255)), 384) for number in range(50)}
+    expected = by_floats(question, weights, records)
+    found = nearness(question, weights, {number: packed(tokens) for number, tokens in records.items()}, multiply)
+    assert found == pytest.approx(expected, abs=5e-7)
+    assert sorted(found, key=found.__getitem__) == sorted(expected, key=expected.__getitem__)
+
+
+def test_a_product_of_whole_numbers_is_exact(multiply: Multiply) -> None:
+    chance = np.random.default_rng(1)
+    bits = chance.integers(0, 2, (900, 384)).astype(np.uint8)
+    digits = chance.integers(-127, 128, (384, 6)).astype(np.int8)
+    join = np.vstack((np.eye(3), 2 * np.eye(3))).astype(np.float32)
+    sums = bits.astype(np.int64) @ digits.astype(np.int64)
+    assert (multiply(bits, digits, join) == sums[:, :3] + 2 * sums[:, 3:]).all()
 
 
 def test_a_packed_token_takes_a_bit_for_each_number() -> None:
