@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from worker.search.fusion import (
     FLOOR,
+    HEAD,
     RECENCY,
     RECENCY_WINDOW_DAYS,
     Candidate,
@@ -86,6 +87,17 @@ def test_what_was_not_compared_token_by_token_stays_behind_what_was() -> None:
         Candidate(3, 0, 4.8, 0.5, 0.5),
     )
     assert order(best, second, behind, tokens={1: 0.2, 2: 0.6}) == [2, 1, 3]
+
+
+@given(CANDIDATES)
+def test_the_head_is_what_stands_first_before_tokens_are_compared(candidates: list[Candidate]) -> None:
+    fusing = fusion(candidates, now_epoch_ms=NOW)
+    assert fusing.head() == [each.candidate.docid for each in fusing.fused()]
+
+
+def test_the_head_is_of_the_best_alone() -> None:
+    fusing = fusion([Candidate(docid, 0, docid / 9, 0.5, 0.5) for docid in range(1, 200)])
+    assert fusing.head() == list(range(199, 199 - HEAD, -1))
 
 
 @pytest.mark.parametrize(
