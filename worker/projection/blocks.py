@@ -6,17 +6,17 @@ the same records again and again.
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from worker.projection.embed import Matrix, Vector
-from worker.projection.meaning import Nearness, Shelf, Thought
+from worker.projection.meaning import Nearest, Nearness, Shelf, Thought
 from worker.projection.recent import Recent
 from worker.store.vectors import Stored
 
@@ -50,34 +50,39 @@ class Near:
     wholes: Vector
     parts: Vector
 
-    def best(self, most: int) -> dict[int, Nearness]:
-        """The nearest by both together, nearest first; of two as near, what was recorded later."""
-        sums = self.wholes + self.parts
-        kept = np.argpartition(-sums, most)[:most] if len(sums) > most else np.arange(len(sums))
-        return self._at(kept[np.lexsort((-self.docids[kept], -sums[kept]))])
-
-    def of(self, docids: Sequence[int]) -> dict[int, Nearness]:
-        """Those of some records, in no order."""
-        return self._at(np.flatnonzero(np.isin(self.docids, np.array(docids, np.int64))))
+    def best(self, most: int) -> _Indexes:
+        """Where the nearest by both together are, nearest first; of two as near, what was recorded later."""
+        away = -(self.wholes + self.parts)
+        if len(away) <= most:
+            return np.lexsort((-self.docids, away))
+        kept = np.argpartition(away, most)[:most]
+        return kept[np.lexsort((-self.docids[kept], away[kept]))]
 
     def all(self) -> dict[int, Nearness]:
         """Of all, in no order."""
-        return self._at(np.arange(len(self.docids)))
+        return _by_docid(self.docids, self.wholes, self.parts)
 
-    def _at(self, places: _Indexes) -> dict[int, Nearness]:
-        columns = (self.docids[places].tolist(), self.wholes[places].tolist(), self.parts[places].tolist())
-        return {docid: Nearness(whole, part) for docid, whole, part in zip(*columns, strict=True)}
+    def at(self, places: _Indexes) -> dict[int, Nearness]:
+        """Of some, in the order given."""
+        return _by_docid(self.docids[places], self.wholes[places], self.parts[places])
+
+
+def _by_docid(docids: NDArray[np.int64], wholes: Vector, parts: Vector) -> dict[int, Nearness]:
+    cosines = zip(wholes.tolist(), parts.tolist(), strict=True)
+    return dict(zip(docids.tolist(), map(Nearness._make, cosines), strict=True))
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
     """Records side by side. raw: the rows of all as they are stored, float16; width: numbers in a row; starts: the row
-    at which each record begins, with its whole. floats: the rows, in place of ``raw``."""
+    at which each record begins, with its whole. floats: the rows, in place of ``raw``. spans: from its first part to
+    the row after its last, of each record one after the other, without the end of the last record."""
 
     docids: NDArray[np.int64]
     raw: bytes
     width: int
     starts: _Indexes
+    spans: _Indexes
     floats: Matrix | None = None
 
     @property
@@ -98,12 +103,13 @@ class Piece:
         rows = len(self._halves() if self.floats is None else self.floats)
         counts = np.diff(self.starts, append=rows)
         chosen = np.repeat(stay, counts)
-        counts = counts[stay]
+        starts, spans = _bounds(counts[stay])
         return replace(
             self,
             docids=self.docids[stay],
             raw=self._halves()[chosen].tobytes() if self.floats is None else b"",
-            starts=np.cumsum(counts) - counts,
+            starts=starts,
+            spans=spans,
             floats=None if self.floats is None else self.floats[chosen],
         )
 
@@ -112,7 +118,7 @@ class Piece:
         if self.width != len(vector):
             return joined(())
         cosines = self._cosines(vector) if self.floats is None else self.floats @ vector
-        return _near(self.docids, self.starts, cosines)
+        return Near(self.docids, cosines[self.starts], np.maximum.reduceat(cosines, self.spans)[::2])
 
     def as_floats(self) -> "Piece":
         """The same in twice the room, compared in a third of the time."""
@@ -133,17 +139,19 @@ class Piece:
         return cosines
 
 
-def _near(docids: NDArray[np.int64], starts: _Indexes, cosines: Vector) -> Near:
-    """How near records are, by the cosines of their rows. One of a single row is as near in part as as a whole."""
-    ends = np.append(starts[1:], len(cosines))
-    spans = np.stack((np.minimum(starts + 1, ends - 1), ends), 1).ravel()[:-1]
-    return Near(docids, cosines[starts], np.maximum.reduceat(cosines, spans)[::2])
+def _bounds(counts: NDArray[np.intp]) -> tuple[_Indexes, _Indexes]:
+    """``starts`` and ``spans`` of a piece, by the rows of its records. One of a single row is its own part."""
+    ends = np.cumsum(counts)
+    starts = ends - counts
+    return starts, np.stack((np.minimum(starts + 1, ends - 1), ends), 1).ravel()[:-1]
 
 
 def joined(found: Sequence[Near]) -> Near:
     """All of them as one."""
     if not found:
         return Near(np.zeros(0, np.int64), np.zeros(0, np.float32), np.zeros(0, np.float32))
+    if len(found) == 1:
+        return found[0]
     columns = zip(*((each.docids, each.wholes, each.parts) for each in found), strict=True)
     return Near(*(np.concatenate(column) for column in columns))
 
@@ -157,7 +165,7 @@ def pieces(stored: Iterable[Stored]) -> Iterator[Piece]:
         if group:
             counts = np.array([each.parts for each in group], np.intp)
             docids = np.array([each.docid for each in group], np.int64)
-            yield Piece(docids, b"".join(each.vectors for each in group), width, np.cumsum(counts) - counts)
+            yield Piece(docids, b"".join(each.vectors for each in group), width, *_bounds(counts))
 
 
 def widened(halves: NDArray[np.int16], room: NDArray[np.int32]) -> Matrix:
@@ -198,40 +206,49 @@ class Blocks:
 
     def near_some(self, thought: Thought, docids: Sequence[int], shelf: Shelf) -> Near:
         """The same as ``near`` of records that nobody asks about together again: each is kept at hand by itself."""
-        found = self._recent.stored(thought.model, docids, shelf, partial(_by_docid, shelf))
-        return joined([piece.near(thought.vector) for piece in pieces(found.values())])
+        return joined([piece.near(thought.vector) for piece in self._singly(thought.model, docids, shelf)])
 
     def read_ahead(self, model: str, docids: Sequence[int], shelf: Shelf) -> None:
         """Have records at hand that ``near_some`` is to be asked about."""
-        self._recent.stored(model, docids, shelf, partial(_by_docid, shelf))
+        self._recent.stored(model, docids, shelf, partial(_read_singly, shelf))
 
     def near(self, thought: Thought, docids: Sequence[int], shelf: Shelf) -> Near:
         """How near records are, from what is at hand; what is not, or was stored anew since, is read."""
+        return joined([piece.near(thought.vector) for piece in self._together(thought.model, docids, shelf)])
+
+    def comparison(self, model: str, docids: Sequence[int], shelf: Shelf, also: Sequence[int]) -> "Comparison":
+        """The same of a question that is still on its way; and of certain others, which may be among them."""
+        return Comparison(model, self._together(model, docids, shelf), also, partial(self._singly, model, shelf=shelf))
+
+    def _singly(self, model: str, docids: Sequence[int], shelf: Shelf) -> Iterator[Piece]:
+        return pieces(self._recent.stored(model, docids, shelf, partial(_read_singly, shelf)).values())
+
+    def _together(self, model: str, docids: Sequence[int], shelf: Shelf) -> Iterator[Piece]:
         if len(docids) < _FEWEST:
-            return self.near_some(thought, docids, shelf)
-        place = (thought.model, len(docids), hash(tuple(docids)))
+            return self._singly(model, docids, shelf)
+        place = (model, len(docids), hash(tuple(docids)))
         block = self._known(place)
         if block is None or block.stamp != shelf.stamp:
-            return self._read(place, thought, docids, shelf)
+            return self._read(place, docids, shelf)
         # Where something is stored after each question, no block is asked about twice, nor made floats of.
         floats = block.as_floats()
         if floats is not block:
             self._keep(place, floats)
-        return joined([piece.near(thought.vector) for piece in floats.pieces])
+        return iter(floats.pieces)
 
-    def _read(self, place: tuple[str, int, int], thought: Thought, docids: Sequence[int], shelf: Shelf) -> Near:
-        at_hand = self._still_true(thought.model, docids, shelf)
+    def _read(self, place: tuple[str, int, int], docids: Sequence[int], shelf: Shelf) -> Iterator[Piece]:
+        model = place[0]
+        at_hand = self._still_true(model, docids, shelf)
         known = {docid for piece in at_hand for docid in piece.docids.tolist()}
-        found = [piece.near(thought.vector) for piece in at_hand]
+        yield from at_hand
         kept: list[Piece] | None = at_hand
-        for piece in pieces(shelf.vectors(thought.model, [docid for docid in docids if docid not in known])):
-            found.append(piece.near(thought.vector))
+        for piece in pieces(shelf.vectors(model, [docid for docid in docids if docid not in known])):
+            yield piece
             if kept is not None:
                 kept.append(piece)
                 kept = kept if sum(each.size_bytes for each in kept) <= _MOST_AT_HAND_BYTES else None
         if kept:
             self._keep(place, Block(tuple(kept), shelf.stamp))
-        return joined(found)
 
     def _still_true(self, model: str, docids: Sequence[int], shelf: Shelf) -> list[Piece]:
         """What is at hand of records, from the block that has most of them, as it would be read now."""
@@ -272,5 +289,60 @@ class Blocks:
         return sum(piece.size_bytes for piece in there.values())
 
 
-def _by_docid(shelf: Shelf, model: str, docids: Sequence[int]) -> dict[int, Stored]:
+class Comparison:
+    """Records to be compared with a question: as many as there is room for are read before it is there.
+
+    model: whose vectors they are.
+    """
+
+    def __init__(
+        self, model: str, read: Iterator[Piece], also: Sequence[int], singly: Callable[[Sequence[int]], Iterator[Piece]]
+    ) -> None:
+        self.model = model
+        self._rest, self._also, self._singly = read, also, singly
+        self._pieces: list[Piece] = []
+        self._others: _Others | None = None
+        room = _MOST_AT_HAND_BYTES
+        while room > 0:
+            piece = next(read, None)
+            if piece is None:
+                self._others = self._among([each.docids for each in self._pieces])
+                break
+            self._pieces.append(piece)
+            room -= piece.size_bytes
+
+    def nearest(self, vector: Vector, most: int) -> Nearest:
+        """The nearest, at most so many; and how near the others are. To be asked once."""
+        found = joined([piece.near(vector) for piece in chain(self._pieces, self._rest)])
+        others = self._others
+        if others is None or others.among != len(found.docids):  # there was no room for all, or some are no vectors
+            others = self._among([found.docids])
+        best = found.best(most)
+        near = found.at(np.concatenate((best, others.places)))
+        order = list(islice(near, len(best)))
+        for piece in others.pieces:
+            near |= piece.near(vector).all()
+        return Nearest(order, near)
+
+    def _among(self, docids: Sequence[NDArray[np.int64]]) -> "_Others":
+        """The others: where they are among these, or on pieces of their own."""
+        together = np.concatenate(docids) if docids else np.zeros(0, np.int64)
+        there = np.isin(together, np.array(self._also, np.int64))
+        found = set(together[there].tolist())
+        return _Others(
+            len(together),
+            np.flatnonzero(there),
+            tuple(self._singly([each for each in self._also if each not in found])),
+        )
+
+
+class _Others(NamedTuple):
+    """places: of those that are among so many which are compared together; pieces: of the rest."""
+
+    among: int
+    places: _Indexes
+    pieces: tuple[Piece, ...]
+
+
+def _read_singly(shelf: Shelf, model: str, docids: Sequence[int]) -> dict[int, Stored]:
     return {each.docid: each for each in shelf.vectors(model, docids)}

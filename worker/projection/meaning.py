@@ -9,7 +9,7 @@ from worker.contract.search import Degraded
 from worker.store.vectors import Stored
 
 if TYPE_CHECKING:  # numpy is loaded after the port is open
-    from worker.projection.embed import Matrix, Vector
+    from worker.projection.embed import Matrix, Multiply, Vector
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,12 +17,14 @@ class Thought:
     """A question as a model holds it. model: whose stored vectors it can be compared with.
 
     vectors, offsets: of its tokens, where the model tells: a row for each, and where it stands in the question.
+    multiply: how they are compared in the least time, where the model knows.
     """
 
     model: str
     vector: "Vector"
     vectors: "Matrix | None" = None
     offsets: tuple[tuple[int, int], ...] = ()
+    multiply: "Multiply | None" = None
 
 
 class Shelf(Protocol):
@@ -53,6 +55,21 @@ class Nearness(NamedTuple):
     part: float
 
 
+class Nearest(NamedTuple):
+    """docids: of the nearest, nearest first. nearness: of these and of others, by docid."""
+
+    docids: list[int]
+    nearness: dict[int, Nearness]
+
+
+class Comparing(Protocol):
+    """What is to be compared with a question, once it is there."""
+
+    def nearest(self, thought: Thought, most: int) -> Nearest:
+        """The nearest, at most so many, and how near they are and the others that were named. To be asked once."""
+        ...
+
+
 class Unanswered(Exception):
     """Meaning has nothing to say to this question; ``reason`` tells why."""
 
@@ -73,6 +90,10 @@ class Meaning(Protocol):
 
     def think(self, text: str) -> Future[Thought]:
         """Begin to understand a question; returns at once."""
+        ...
+
+    def work_beside(self) -> None:
+        """Told by a thread that has something to do while another thinks about a question."""
         ...
 
     def settle(self, thought: Future[Thought]) -> Thought:
@@ -103,11 +124,9 @@ class Meaning(Protocol):
         """How near records are, in no order; what has no vectors is left out."""
         ...
 
-    def nearest_of(
-        self, thought: Thought, docids: Sequence[int], shelf: Shelf, *, most: int, also: Sequence[int]
-    ) -> tuple[dict[int, Nearness], dict[int, Nearness]]:
-        """The nearest of many records that other questions will be about too, nearest first, at most so many; and how
-        near certain others are."""
+    def comparing(self, docids: Sequence[int], shelf: Shelf, *, also: Sequence[int]) -> Comparing:
+        """Have ready many records that other questions will be about too, to compare them with a question that is
+        still on its way; and certain others, which may be among them."""
         ...
 
     def token_nearness(

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as Late
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TypeVar
 
 import numpy as np
@@ -18,11 +19,12 @@ import numpy as np
 from worker.contract.errors import MemError
 from worker.contract.search import Degraded
 from worker.projection import late
-from worker.projection.blocks import Blocks
+from worker.projection.blocks import Blocks, Comparison
+from worker.projection.cores import Apart, Linux
 from worker.projection.documents import number_of
-from worker.projection.embed import Embedder, Reader, Vector
+from worker.projection.embed import Embedder, Multiplying, Reader, Vector
 from worker.projection.index import VectorIndex
-from worker.projection.meaning import Nearness, Shelf, Thought, Unanswered
+from worker.projection.meaning import Nearest, Nearness, Shelf, Thought, Unanswered
 from worker.projection.recent import Recent
 
 EXACT_MOST = 3_000
@@ -75,6 +77,7 @@ class Semantics:
         self._blocks = Blocks()
         self._tokens = Recent[bytes](_MOST_OF_TOKENS_BYTES, len)
         self._rest_until = -1.0
+        self._apart = Apart(Linux())
 
     def exact_most(self, *, narrow: bool) -> int:
         """Up to so many records are compared one by one."""
@@ -92,11 +95,16 @@ class Semantics:
         with self._lock:
             known = self._thoughts.get(place)
             if known is None or (known.done() and known.exception() is not None):
-                known = self._thoughts[place] = self._thinking.submit(_understood, serving, text)
+                self._apart.call()
+                known = self._thoughts[place] = self._thinking.submit(self._understood, serving, text)
             self._thoughts.move_to_end(place)
             while len(self._thoughts) > _REMEMBERED:
                 self._thoughts.popitem(last=False)
             return known
+
+    def work_beside(self) -> None:
+        """This thread has something to do while another thinks."""
+        self._apart.leave()
 
     def settle(self, thought: Future[Thought]) -> Thought:
         """What was understood. Errors: ``Unanswered``."""
@@ -146,16 +154,11 @@ class Semantics:
         """How near records are."""
         return self._blocks.near_some(thought, docids, shelf).all()
 
-    def nearest_of(
-        self, thought: Thought, docids: Sequence[int], shelf: Shelf, *, most: int, also: Sequence[int]
-    ) -> tuple[dict[int, Nearness], dict[int, Nearness]]:
-        """The nearest of many records, and how near certain others are."""
-        near = self._blocks.near(thought, docids, shelf)
-        best, others = near.best(most), near.of(also)
-        absent = [docid for docid in also if docid not in others]
-        if absent:
-            others |= self._blocks.near_some(thought, absent, shelf).all()
-        return best, others
+    def comparing(self, docids: Sequence[int], shelf: Shelf, *, also: Sequence[int]) -> "_Comparing":
+        """Have ready many records, and certain others, to be compared with a question."""
+        serving = self._serving()
+        comparison = partial(self._blocks.comparison, docids=docids, shelf=shelf, also=also)
+        return _Comparing(comparison, None if isinstance(serving, Degraded) else comparison(serving.model))
 
     def token_nearness(
         self, thought: Thought, weights: Sequence[float], docids: Sequence[int], shelf: Shelf
@@ -163,19 +166,43 @@ class Semantics:
         """How near each record is token by token, by docid."""
         if thought.vectors is None:
             return {}
-        return late.nearness(thought.vectors, weights, self._tokens.stored(thought.model, docids, shelf, shelf.tokens))
+        tokens = self._tokens.stored(thought.model, docids, shelf, shelf.tokens)
+        return late.nearness(thought.vectors, weights, tokens, thought.multiply)
 
     def close(self) -> None:
         """Give up what is waited for."""
         self._thinking.shutdown(wait=False, cancel_futures=True)
         self._asking.shutdown(wait=False, cancel_futures=True)
 
+    def _understood(self, serving: Serving, text: str) -> Thought:
+        self._apart.begin()
+        try:
+            return _thought(serving, text)
+        finally:
+            self._apart.end()
 
-def _understood(serving: Serving, text: str) -> Thought:
-    if isinstance(serving.embedder, Reader):
-        read = serving.embedder.read(text)
-        return Thought(serving.model, read.vector, read.vectors, read.offsets)
-    return Thought(serving.model, serving.embedder.embed([text], "query")[0])
+
+def _thought(serving: Serving, text: str) -> Thought:
+    embedder = serving.embedder
+    if not isinstance(embedder, Reader):
+        return Thought(serving.model, embedder.embed([text], "query")[0])
+    read = embedder.read(text)
+    multiply = embedder.multiplied if isinstance(embedder, Multiplying) else None
+    return Thought(serving.model, read.vector, read.vectors, read.offsets, multiply)
+
+
+@dataclass(frozen=True, slots=True)
+class _Comparing:
+    """comparison: makes it, by the model; ready: what answers now has made already."""
+
+    comparison: Callable[[str], Comparison]
+    ready: Comparison | None
+
+    def nearest(self, thought: Thought, most: int) -> Nearest:
+        """See ``Comparing``."""
+        if self.ready is not None and self.ready.model == thought.model:
+            return self.ready.nearest(thought.vector, most)
+        return self.comparison(thought.model).nearest(thought.vector, most)
 
 
 def _numbers(index: VectorIndex, vector: Vector, count: int) -> list[int]:

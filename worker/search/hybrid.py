@@ -7,11 +7,12 @@ it as the words rank it, so a list can be paged to its end; in a list by concept
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from worker.contract.records import RecordKey, RecordKind
 from worker.contract.search import Degraded, Order
-from worker.projection.meaning import Meaning, Nearness, Thought
+from worker.projection.meaning import Comparing, Meaning, Nearness, Thought
 from worker.search import emphasis, fusion, terms
 from worker.store import candidates, frequencies, listing, outbox, search_index, vectors
 from worker.store.filters import Condition
@@ -207,6 +208,58 @@ class _Pool:
         return self.asked.whole and self.passing is not None
 
 
+@dataclass(frozen=True, slots=True)
+class _Ready:
+    """What is known, and at hand, before a question has its vector.
+
+    weighed: how well each has the words, of the best first; likely: the best of them. passing: as in ``_Pool``;
+    comparing: what passes, where all of it is compared.
+    """
+
+    weighed: dict[int, float]
+    likely: Sequence[RecordKey]
+    passing: candidates.Passing | None
+    comparing: Comparing | None
+    rarity: "_Rarity | None"
+    shelf: vectors.Shelf
+    epochs: dict[int, int]
+
+    @property
+    def numbers(self) -> list[int]:
+        """Of the best by words."""
+        return list(islice(self.weighed, POOL))
+
+
+def _ready(
+    connection: Connection,
+    finder: Finder,
+    meaning: Meaning,
+    thinking: Future[Thought],
+    asked: Asked,
+    most: int,
+    meanwhile: Meanwhile,
+) -> _Ready:
+    wording = _best(connection, finder, asked, most) if not asked.alone or asked.strict else []
+    weighed = {search_index.docid(found.key): found.score for found in wording}
+    likely = [found.key for found in wording[:POOL]]
+    numbers = list(weighed)[:POOL]
+    exact_most = meaning.exact_most(narrow=asked.where.narrow)
+    passing = None if asked.strict else candidates.passing(connection, asked.where, exact_most)
+    rarity = _rarity(connection, asked)
+    shelf = vectors.shelf(connection)
+    comparing = None
+    if passing is None:
+        meaning.read_ahead(numbers, shelf)
+        epochs = candidates.moments(connection, numbers)
+    else:
+        comparing = meaning.comparing(passing.docids, shelf, also=numbers)
+        epochs = passing.moments(numbers)
+    meanwhile(likely, thinking)
+    if rarity is not None and not thinking.done():
+        meaning.read_tokens_ahead(numbers[: fusion.HEAD], shelf)
+    return _Ready(weighed, likely, passing, comparing, rarity, shelf, epochs)
+
+
 def _pool(
     connection: Connection,
     finder: Finder,
@@ -219,41 +272,29 @@ def _pool(
     # In this order nobody waits who could work: a model takes 4 ms for a question, Chroma 3 ms for an answer.
     are_few = worded <= _WEIGHED_AT_ONCE
     most = max(POOL, worded) if are_few else POOL
-    wording = _best(connection, finder, asked, most) if not asked.alone or asked.strict else []
-    weighed = {search_index.docid(found.key): found.score for found in wording}
-    likely = [found.key for found in wording[:POOL]]
-    numbers = list(weighed)[:POOL]
-    scores = {number: weighed[number] for number in numbers}
-    exact_most = meaning.exact_most(narrow=asked.where.narrow)
-    passing = None if asked.strict else candidates.passing(connection, asked.where, exact_most)
-    rarity = _rarity(connection, asked)
-    shelf = vectors.shelf(connection)
-    if passing is None:
-        meaning.read_ahead(numbers, shelf)
-    epochs = candidates.moments(connection, numbers) if passing is None else {}
-    meanwhile(likely, thinking)
-    if rarity is not None and not thinking.done():
-        meaning.read_tokens_ahead(numbers[: fusion.HEAD], shelf)
+    meaning.work_beside()
+    ready = _ready(connection, finder, meaning, thinking, asked, most, meanwhile)
     thought = meaning.settle(thinking)
-    emphases = rarity.weights(thought) if rarity is not None and thought.offsets else []
+    numbers, weighed, passing, shelf, epochs = ready.numbers, ready.weighed, ready.passing, ready.shelf, ready.epochs
+    scores = {number: weighed[number] for number in numbers}
+    emphases = ready.rarity.weights(thought) if ready.rarity is not None and thought.offsets else []
     thought = meaning.leaning(thought, emphases) if emphases else thought
     near: Collection[int]
-    if asked.strict:
+    if ready.comparing is not None and passing is not None:
+        near = passing.docids
+        nearest, nearness = ready.comparing.nearest(thought, POOL)
+        epochs |= passing.moments([number for number in nearest if number not in epochs])
+    elif asked.strict:
         near, nearness = numbers, meaning.near(thought, numbers, shelf)
         nearest = _best_of(nearness, near)
-    elif passing is None:
+    else:
         seeking = meaning.seek(thought)
         nearness = meaning.near(thought, numbers, shelf)
-        meanwhile(likely, seeking)
+        meanwhile(ready.likely, seeking)
         near = _sought(connection, meaning, thought, asked, seeking)
         epochs |= near
         nearness |= meaning.near(thought, [number for number in near if number not in scores], shelf)
         nearest = _best_of(nearness, near)
-    else:
-        near = passing.docids
-        best, others = meaning.nearest_of(thought, near, shelf, most=POOL, also=numbers)
-        nearness, nearest = best | others, list(best)
-        epochs = passing.moments((*numbers, *nearest))
     further: dict[int, float] = {}
     unranked = [number for number in nearest if number not in scores]
     if are_few:
@@ -315,12 +356,8 @@ def _fused(meaning: Meaning, pool: _Pool) -> list[fusion.Fused]:
         now_epoch_ms=asked.now_epoch_ms,
         half_life_days=asked.half_life_days,
     )
-    fused = fusing.fused()
-    if not pool.emphases:
-        return fused
-    head = [each.candidate.docid for each in fused[: fusion.HEAD]]
-    tokens = meaning.token_nearness(thought, pool.emphases, head, pool.shelf)
-    return fusing.fused(tokens) if tokens else fused
+    tokens = meaning.token_nearness(thought, pool.emphases, fusing.head(), pool.shelf) if pool.emphases else None
+    return fusing.fused(tokens)
 
 
 def page(connection: Connection, finder: Finder, found: Window, *, limit: int, offset: int) -> list[Placed]:

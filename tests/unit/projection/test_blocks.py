@@ -72,7 +72,7 @@ def test_together_and_one_by_one_records_are_as_near(count: int) -> None:
     table, blocks = Table(count), Blocks()
     docids = list(range(count + 3))  # of the last ones there are no vectors
     for look in (blocks.near, blocks.near_some, blocks.near, blocks.near_some):
-        found = look(thought(), docids, table).of(docids)
+        found = look(thought(), docids, table).all()
         assert sorted(found) == list(range(count))
         for docid in (0, count // 2, count - 1):
             assert found[docid] == pytest.approx(expected(table, docid), rel=1e-5)
@@ -179,3 +179,38 @@ def test_no_more_is_at_hand_than_there_is_room_for(monkeypatch: pytest.MonkeyPat
     for docids in (range(300), range(300, 600), range(1_000), range(200, 500)):
         are_near(blocks.near(thought(), docids, table), table, docids)
         assert blocks._size_bytes() <= 20_000
+
+
+def nearest(table: Table, docids: Iterable[int], most: int) -> list[int]:
+    order = sorted((-sum(expected(table, docid)), -docid) for docid in docids if docid in table.rows)
+    return [-docid for _, docid in order[:most]]
+
+
+@pytest.mark.parametrize("most_bytes", [0, 2_000, 10**9])
+@pytest.mark.parametrize("count", [3, 199, 200, 1_100])
+def test_the_nearest_of_many_and_certain_others(count: int, most_bytes: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("worker.projection.blocks._MOST_AT_HAND_BYTES", most_bytes)
+    table, blocks, docids = Table(count + 9), Blocks(), [*range(count), 5_000]  # of the last there are no vectors
+    also = [0, 2, count + 4, 6_000]  # one is not among them, of one there are no vectors
+    for _ in range(3):
+        best, near = blocks.comparison("model", docids, table, also).nearest(thought().vector, 100)
+        assert best == nearest(table, range(count), 100)
+        assert sorted(near) == sorted({*best, 0, 2, count + 4})
+        for docid, each in near.items():
+            assert each == pytest.approx(expected(table, docid), rel=1e-5)
+
+
+@pytest.mark.parametrize("count", [150, 1_100])
+def test_what_is_to_be_compared_is_read_before_there_is_a_question(count: int) -> None:
+    table, blocks = Table(count + 1), Blocks()
+    comparison = blocks.comparison("model", range(count), table, [count])
+    assert sorted(table.was_read) == list(range(count + 1))
+    table.was_read.clear()
+    comparison.nearest(thought().vector, 100)
+    assert table.was_read == []
+
+
+def test_a_vector_of_another_length_is_near_nothing() -> None:
+    table, blocks = Table(300), Blocks()
+    comparison = blocks.comparison("model", range(300), table, [1, 2])
+    assert comparison.nearest(np.ones(WIDTH + 1, np.float32), 100) == ([], {})
