@@ -8,7 +8,6 @@ Times are told by the clock and by the processor: an answer has its parts done b
 two that are free, and pays for all of them.
 """
 
-import http.client
 import os
 import shutil
 import sqlite3
@@ -19,11 +18,11 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from pathlib import Path
-from urllib.parse import urlencode
 
 import pytest
 
 from tests.bench.corpus import batches, questions
+from tests.bench.kept import Kept
 from tests.processes import WorkerProcess, running_worker, wait_for
 from worker.contract import calls
 from worker.contract.curation import Save
@@ -226,15 +225,13 @@ Ask = Callable[..., None]
 
 @contextmanager
 def _asking(worker: WorkerProcess) -> Iterator[Ask]:
-    """Asks on one connection that stays."""
-    connection = http.client.HTTPConnection("127.0.0.1", worker.port, timeout=60)
+    """Asks on one connection that stays. What a client makes of an answer is no part of what it costs."""
+    kept = Kept(worker.host, worker.port)
 
     def ask(text: str, mode: Mode | None, project: str | None = None) -> None:
-        call = calls.search(SearchQuery(text=text, mode=mode, project=project))
-        connection.request(call.method, f"{call.path}?{urlencode(call.params)}")
-        call.decode(connection.getresponse().read())
+        kept.get(calls.search(SearchQuery(text=text, mode=mode, project=project)))
 
-    with closing(connection):
+    with closing(kept):
         yield ask
 
 
