@@ -6,7 +6,11 @@ import threading
 
 import pytest
 
+from tests.processes import PATIENCE_S
+from worker.projection import semantic
 from worker.projection.cores import Apart, Linux
+from worker.projection.hashing import Hashing
+from worker.projection.semantic import Semantics, Serving
 
 SELF = 0
 
@@ -107,6 +111,22 @@ def test_to_work_long_is_not_to_wait_long() -> None:
         machine.told.clear()
         thought(apart, machine, work_s=0.5)
     assert machine.told
+
+
+def test_questions_are_thought_about_on_one_core_and_read_for_on_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    machine = Machine(0, 1, on=1)
+    monkeypatch.setattr(semantic, "Linux", lambda: machine)
+    semantics = Semantics(lambda: Serving(Hashing(), "hash-v1", None))
+    try:
+        semantics.think("one").result(PATIENCE_S)
+        assert machine.told == []
+        semantics.think("another").result(PATIENCE_S)
+        assert [cores for _, cores in machine.told] == [{1}, {0, 1}]
+        semantics.think("another").result(PATIENCE_S)  # it is known by now: nobody is woken
+        semantics.work_beside()
+        assert machine.told[2:] == [(SELF, {0}), (SELF, {0, 1})]
+    finally:
+        semantics.close()
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere nothing can be told")
