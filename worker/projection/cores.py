@@ -11,7 +11,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from contextlib import suppress
 from typing import Protocol
 
@@ -36,7 +36,7 @@ class System(Protocol):
         """The cores that this thread may be on; none where that cannot be told."""
         ...
 
-    def allow(self, thread: int, cores: set[int]) -> None:
+    def allow(self, thread: int, cores: Set[int]) -> None:
         """A thread of ours may be on these alone, and is; as before, where that is not to be. thread: 0 is this one."""
         ...
 
@@ -58,7 +58,7 @@ class Linux:
         """See ``System``."""
         return os.sched_getaffinity(0) if sys.platform == "linux" else set()
 
-    def allow(self, thread: int, cores: set[int]) -> None:
+    def allow(self, thread: int, cores: Set[int]) -> None:
         """See ``System``."""
         if sys.platform == "linux":
             with suppress(OSError):
@@ -77,26 +77,32 @@ class Apart:
         self._system, self._clock, self._worked = system, clock, worked
         self._thread = 0
         self._core = _NOWHERE
-        self._cores: set[int] = set()
+        self._cores: frozenset[int] = frozenset()
+        # Several questions may be under way: who was sent to a core is let go, whatever was decided meanwhile.
+        self._every: frozenset[int] = frozenset()
+        self._is_sent = False
         self._called_s = self._began_s = 0.0
         self._alone_until_s = float("-inf")
         self._disturbed = 0
 
     def call(self) -> None:
         """The model's thread is about to be given a question."""
-        self._cores = set()
+        self._cores = frozenset()
         if not self._thread or self._clock() < self._alone_until_s:
             return
-        cores = self._system.allowed()
+        cores = frozenset(self._system.allowed())
         if len(cores) == _TWO:
-            self._cores, self._core, self._called_s = cores, max(cores), self._clock()
+            self._cores = self._every = cores
+            self._core, self._called_s = max(cores), self._clock()
             self._system.allow(self._thread, {self._core})
+            self._is_sent = True
 
     def begin(self) -> None:
         """The model's thread has a question, and this is it."""
         self._thread = threading.get_native_id()
-        if self._cores:
-            self._system.allow(0, self._cores)
+        if self._is_sent:
+            self._is_sent = False
+            self._system.allow(0, self._every)
         self._core, self._began_s = self._system.current(), self._worked()
 
     def end(self) -> None:
@@ -111,7 +117,7 @@ class Apart:
 
     def leave(self) -> None:
         """This thread works beside the model's, and goes to the other core if it is on that one."""
-        if not self._cores or self._system.current() != self._core:
-            return
-        self._system.allow(0, self._cores - {self._core})
-        self._system.allow(0, self._cores)
+        cores, core = self._cores, self._core
+        if cores and self._system.current() == core:
+            self._system.allow(0, cores - {core})
+            self._system.allow(0, cores)

@@ -323,6 +323,8 @@ def _find(
     finder: Finder, connection: Connection, query: SearchQuery, asked: _Asked, meanwhile: hybrid.Meanwhile
 ) -> _Found:
     """The page of what fits."""
+    if asked.meaning is not None:
+        asked.meaning.work_beside()
     match, kinds = _settled(finder, connection, asked, ranked=query.order is Order.RELEVANCE)
     notes = (_LOOSE,) if kinds and match != asked.match else ()
     look = partial(hybrid.window, meanwhile=meanwhile)

@@ -272,7 +272,6 @@ def _pool(
     # In this order nobody waits who could work: a model takes 4 ms for a question, Chroma 3 ms for an answer.
     are_few = worded <= _WEIGHED_AT_ONCE
     most = max(POOL, worded) if are_few else POOL
-    meaning.work_beside()
     ready = _ready(connection, finder, meaning, thinking, asked, most, meanwhile)
     thought = meaning.settle(thinking)
     numbers, weighed, passing, shelf, epochs = ready.numbers, ready.weighed, ready.passing, ready.shelf, ready.epochs

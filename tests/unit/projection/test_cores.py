@@ -3,6 +3,7 @@
 import os
 import sys
 import threading
+from collections.abc import Set
 
 import pytest
 
@@ -29,8 +30,8 @@ class Machine:
     def allowed(self) -> set[int]:
         return set(self.cores)
 
-    def allow(self, thread: int, cores: set[int]) -> None:
-        self.told.append((thread, cores))
+    def allow(self, thread: int, cores: Set[int]) -> None:
+        self.told.append((thread, set(cores)))
 
     def apart(self) -> Apart:
         return Apart(self, clock=lambda: self.now_s, worked=lambda: self.worked_s)
@@ -75,6 +76,18 @@ def test_who_is_on_the_other_stays_there() -> None:
     machine.on = 0
     apart.leave()
     assert machine.told == []
+
+
+def test_a_question_that_was_called_is_begun_anywhere_though_the_next_one_changed_its_mind() -> None:
+    machine = Machine(0, 1, on=1)
+    apart = machine.apart()
+    thought(apart, machine)
+    apart.call()
+    machine.cores = {0, 1, 2}  # somebody gave us another one
+    apart.call()
+    machine.told.clear()
+    apart.begin()
+    assert machine.told == [(SELF, {0, 1})]
 
 
 @pytest.mark.parametrize("cores", [(), (0,), (0, 1, 2)])
