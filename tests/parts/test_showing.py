@@ -29,7 +29,7 @@ async def made(store: Store, likely: Sequence[RecordKey], awaited: "Future[None]
 
     def work(connection: Connection) -> tuple[list[Hit], list[RecordKey]]:
         showing = Showing(connection, read, texts, Highlighter(["zebra"]))
-        showing.ahead(likely, awaited)
+        showing.ahead(likely, 20, awaited)
         ahead = list(was_read)
         hits = showing.hits([Placed(key, 1.0, rank) for rank, key in enumerate(KEYS[10:], 1)])
         assert len(was_read) == len(set(was_read))
@@ -43,9 +43,9 @@ async def test_hits_are_the_same_made_ahead_or_not(store: Store) -> None:
     plain, ahead = await made(store, [], Future())
     assert (ahead, [hit.key for hit in plain]) == ([], KEYS[10:29])  # the last one is not there
     assert plain[0].title_matches == ((0, 5),) and plain[0].snippet.matches == ((2, 7),)
-    early, ahead = await made(store, KEYS[5:], Future())
+    early, ahead = await made(store, KEYS[5:29], Future())
     assert early == plain
-    assert ahead == KEYS[5 : 5 + len(ahead)] and ahead
+    assert ahead == KEYS[5 : 5 + len(ahead)] and len(ahead) == 24  # what stands behind the page too
 
 
 async def test_nothing_is_made_ahead_of_what_is_there_already(store: Store) -> None:

@@ -13,7 +13,7 @@ import pytest
 from tests.factories import MINUTE, NOON, make_batch, observation_row, prompt_row, session_row
 from worker.contract.records import RecordKey, RecordKind
 from worker.contract.search import Order, SearchQuery
-from worker.store import filters, listing, weights
+from worker.store import candidates, filters, listing, weights
 from worker.store.database import Database, plain_connection
 from worker.store.imports import import_batch
 from worker.store.memo import remembered
@@ -96,6 +96,25 @@ def test_what_is_added_up_is_what_fts5_gives(
     added = [database.read_now(partial(found, match, query)) for match in questions for _ in range(2)]
     monkeypatch.setattr(weights, "_SMALL", 0)
     assert added == [anew(database, match, query) for match in questions for _ in range(2)]
+
+
+def test_some_records_weigh_what_fts5_gives(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    random_ = random.Random(7)
+    numbers = database.read_now(lambda connection: [row[0] for row in connection.execute("SELECT docid FROM py_docs")])
+    some = [*random_.sample(numbers, 60), 2**40, 2]
+
+    def weighed(match: str, connection: Connection) -> dict[int, float]:
+        return candidates.weighed_of(connection, match, some)
+
+    questions = [asked(random_) for _ in range(40)]
+    added = [database.read_now(partial(weighed, match)) for match in questions for _ in range(3)]
+    assert database.read_now(lambda connection: any(listing.known(connection, match) for match in questions))
+    monkeypatch.setattr(weights, "_SMALL", 0)
+    with closing(plain_connection(database.path)) as connection:
+        found = [weighed(match, connection) for match in questions for _ in range(3)]
+    assert [each.keys() for each in added] == [each.keys() for each in found] and any(found)
+    for one, other in zip(added, found, strict=True):
+        assert one == pytest.approx(other, rel=1e-12)
 
 
 @pytest.mark.parametrize("number", [-5, 2**24, 2**60])

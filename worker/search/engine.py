@@ -143,7 +143,7 @@ class Engine:
             showing = Showing(connection, read, read_texts, marker)
 
             def meanwhile(best: Sequence[RecordKey], awaited: Future[Any]) -> None:
-                showing.ahead(best[query.offset : query.offset + query.limit], awaited)
+                showing.ahead(best[query.offset :], query.limit, awaited)
 
             found = _find(self._finder, connection, query, asked, meanwhile)
             return found, showing.hits(found.placed), showing.rows

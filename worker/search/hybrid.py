@@ -25,6 +25,8 @@ POOL = fusion.PER_ENGINE
 _DARK = 0.1
 """The share of records without vectors that changes an order hardly at all."""
 _UNKNOWN = (None, None)
+_TOKENS_AT_ONCE = 25
+"""Records whose tokens are read between two looks whether the model is done."""
 _WEIGHED_AT_ONCE = 1_000
 """Of what has the words, if it is no more, all are weighed while the model thinks, and not the nearest after it."""
 _UNWRITTEN = 1_000
@@ -255,8 +257,10 @@ def _ready(
         comparing = meaning.comparing(passing.docids, shelf, also=numbers)
         epochs = passing.moments(numbers)
     meanwhile(likely, thinking)
-    if rarity is not None and not thinking.done():
-        meaning.read_tokens_ahead(numbers[: fusion.HEAD], shelf)
+    for at in range(0, len(numbers) if rarity is not None else 0, _TOKENS_AT_ONCE):
+        if thinking.done():
+            break
+        meaning.read_tokens_ahead(numbers[at : at + _TOKENS_AT_ONCE], shelf)
     return _Ready(weighed, likely, passing, comparing, rarity, shelf, epochs)
 
 

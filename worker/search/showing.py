@@ -23,6 +23,8 @@ _AHEAD = 20
 """So many of the best by words are made before their time, if there is time: 13 of 20 stood on the page in the end, of
 the first ones more."""
 
+_LOOKED_UP = 3
+"""So many times as many are read: most of what else comes on the page stands right behind them."""
 _AT_ONCE = 4
 """Records between two looks at what is waited for."""
 _UNMARKED = Marks(Snippet(""), ())
@@ -46,12 +48,12 @@ class Showing(Generic[T]):
         self._marks: dict[RecordKey, Marks] = {}
         self.rows: dict[RecordKey, T] = {}
 
-    def ahead(self, likely: Sequence[RecordKey], awaited: Future[Any]) -> None:
-        """Make what is likely to be shown, for as long as something else is waited for."""
+    def ahead(self, likely: Sequence[RecordKey], count: int, awaited: Future[Any]) -> None:
+        """Make what is likely to be shown, for as long as something else is waited for. count: of a page."""
         if awaited.done():
             return
-        keys = likely[:_AHEAD]
-        self._look_up(keys)
+        keys = likely[: min(count, _AHEAD)]
+        self._look_up(likely[: _LOOKED_UP * len(keys)])
         for at in range(0, len(keys), _AT_ONCE):
             if awaited.done():
                 return

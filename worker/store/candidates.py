@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from worker.contract.records import RecordKind
-from worker.store import frequencies, search_index
+from worker.store import frequencies, listing, search_index
 from worker.store.filters import Condition
 from worker.store.listing import WEIGHTS
 from worker.store.memo import remembered
@@ -64,6 +64,8 @@ def passing_of(connection: sqlite3.Connection, where: Condition, numbers: Sequen
 
 def weighed_of(connection: sqlite3.Connection, match: str, numbers: Sequence[int]) -> dict[int, float]:
     """Those of some records that an FTS5 expression finds, and how well; larger is better."""
+    if (words := listing.known(connection, match)) is not None:
+        return {number: -weight for number, weight in words.of(numbers).items()}
     # The plus sign keeps SQLite from asking for one after the other.
     rows = connection.execute(
         f"SELECT rowid, {_BM25} FROM py_text WHERE py_text MATCH ? AND +rowid IN {_THESE}",

@@ -66,8 +66,8 @@ def search(
 
 def _best(connection: sqlite3.Connection, match: str, where: Condition, need: int) -> list[Weighed]:
     """The best of what an expression finds, without weighing what cannot be among them."""
-    if (known := _known(connection, match, where)) is not None:
-        return known.best(need)
+    if (words := _known(connection, match, where)) is not None:
+        return words.best(need)
     weigh, parts = _weighing(connection, where, need), ranking.parts_of(match)
     if len(parts) < 2 or need > _DEEP or (passing := sum(count(connection, match, where).values())) < _LONG:
         return weigh(match, None)
@@ -111,9 +111,9 @@ def _counted(connection: sqlite3.Connection, match: str, where: Condition, *, ra
     if not match:
         return by_kind(connection, source, values, "d.kind")
     parts = ranking.parts_of(match)
-    known = _known(connection, match, where) if ranked else None
-    if known is not None:
-        counts = {kind: known.count(CODES[kind]) for kind in RecordKind}
+    words = _known(connection, match, where) if ranked else None
+    if words is not None:
+        counts = {kind: words.count(CODES[kind]) for kind in RecordKind}
     # Of a small memory all are counted sooner than a crowd is made of them, which nobody needs: all are weighed too.
     elif source == _FOUND_ANYWHERE and _is_crowd(connection, parts):
         crowd = ranking.crowd(connection, parts)
@@ -126,14 +126,18 @@ def _counted(connection: sqlite3.Connection, match: str, where: Condition, *, ra
     return {kind: found for kind, found in counts.items() if found}
 
 
-def _known(connection: sqlite3.Connection, match: str, where: Condition) -> Known | None:
-    """What is remembered of an expression's words; None where FTS5 tells what they find sooner."""
+def known(connection: sqlite3.Connection, match: str, where: Condition | None = None) -> Known | None:
+    """What is remembered of an expression's words; None where FTS5 tells what they find sooner. where: None if all may
+    be found."""
 
     def weigh(word: str, most: int) -> list[Weighed]:
         return _rows(connection, f"SELECT rowid, {_BM25} {_FOUND_ANYWHERE} ORDER BY rowid LIMIT ?", (word, most))
 
-    shown = where if where.narrow or _is_hidden(connection) else None
-    return weights.known(connection, match, shown, weigh)
+    return weights.known(connection, match, where, weigh)
+
+
+def _known(connection: sqlite3.Connection, match: str, where: Condition) -> Known | None:
+    return known(connection, match, where if where.narrow or _is_hidden(connection) else None)
 
 
 def by_kind(connection: sqlite3.Connection, source: str, values: Sequence[object], kind: str) -> dict[RecordKind, int]:

@@ -95,12 +95,20 @@ class Known:
             if len(total) >= need and last < -light:
                 # Who has light words alone comes after these, and of these only who is as near can change places.
                 near = [docid for docid, weight in total.items() if weight <= last + light]
-                total = {docid: reduce(operator.add, [word.weight(docid) for word in self.words]) for docid in near}
+                total = {docid: self._weight(docid) for docid in near}
             else:
                 total = self._added(self.words)
         last = _last(total, need)
         found = [(weight, -docid) for docid, weight in total.items() if weight <= last]
         return [(-number, weight) for weight, number in sorted(found)[:need]]
+
+    def of(self, docids: Iterable[int]) -> dict[int, float]:
+        """What bm25 gives for some records; those that have none of the words are left out."""
+        there = reduce(operator.or_, (word.found.bits for word in self.words), 0)
+        return {docid: self._weight(docid) for docid in docids if there >> docid & 1}
+
+    def _weight(self, docid: int) -> float:
+        return reduce(operator.add, [word.weight(docid) for word in self.words])
 
     def _added(self, words: Iterable[Word]) -> dict[int, float]:
         total: dict[int, float] = {}
