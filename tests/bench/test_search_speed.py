@@ -1,33 +1,35 @@
 """What a question over HTTP costs beside the bare FTS5 query in it, in one run; figures are printed, not asserted.
 
+The bare query gives numbers and weights. Its page is what an answer has besides: how many there are, titles, excerpts,
+marks, by FTS5's own functions. The least worker is ``least_worker``: either of them over HTTP, and nothing else.
+
 `make bench`; sizes from the environment variable BENCH_RECORDS (`1000 10000` by default, `100000` takes minutes).
 What is asked over a connection that stays open has little of the client in it: its bytes are read, and no more. The
 others are what a short program needs: a connection each, and the answer as values.
 """
 
 import os
-import socket
 import sqlite3
 import statistics
+import subprocess
+import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
-from urllib.parse import urlencode
 
 import pytest
 
+from tests.bench import least_worker
 from tests.bench.corpus import COMMON, batches, questions
+from tests.bench.kept import Kept
 from tests.processes import running_worker
 from worker.contract import calls
 from worker.contract.calls import Call
 from worker.contract.curation import Save
 from worker.contract.search import BatchQuery, SearchQuery, TimelineQuery
-from worker.search import terms
-from worker.store import listing
 
 pytestmark = pytest.mark.bench
-_PIECE_BYTES = 2**18
 SIZES = [int(size) for size in os.environ.get("BENCH_RECORDS", "1000 10000").split()]
 
 
@@ -40,12 +42,8 @@ def test_a_question_over_http_beside_bare_fts5(tmp_path: Path, records: int) -> 
         for batch in batches(records):
             quick.send(calls.import_batch(batch))
         imported_s = time.perf_counter() - started
-        kept = _Kept(worker.host, worker.port)
+        kept = Kept(worker.host, worker.port)
         raw = sqlite3.connect(f"file:{worker.data_dir / 'claude-mem.db'}?mode=ro", uri=True)
-        bare = (
-            f"SELECT rowid, bm25(py_text, {', '.join(map(str, listing.WEIGHTS))}) s "
-            "FROM py_text WHERE py_text MATCH ? ORDER BY s LIMIT 20"
-        )
         common = " ".join(COMMON[:8])
 
         def measured(asked: Sequence[str], ask: Callable[[str], object]) -> list[float]:
@@ -53,11 +51,19 @@ def test_a_question_over_http_beside_bare_fts5(tmp_path: Path, records: int) -> 
             quick.send(calls.save(Save(text="One more")))
             return _ms(asked, ask)
 
-        figures = {
-            "bare FTS5": measured(
-                asked, lambda text: raw.execute(bare, (terms.expression(terms.Wanted(text)),)).fetchall()
-            ),
-            "kept open": measured(asked, lambda text: kept.get(calls.search(SearchQuery(text=text)))),
+        with _least_worker(worker.data_dir / "claude-mem.db") as least:
+            quick.send(calls.save(Save(text="One more")))
+            figures = _in_turns(
+                asked,
+                {
+                    "bare FTS5": lambda text: least_worker.rows(raw, text),
+                    "FTS5's page": lambda text: least_worker.page(raw, text),
+                    "least worker": lambda text: least.get(_of_least("/rows", text)),
+                    "its page": lambda text: least.get(_of_least("/page", text)),
+                    "kept open": lambda text: kept.get(calls.search(SearchQuery(text=text))),
+                },
+            )
+        figures |= {
             "as text": measured(asked, lambda text: kept.get(calls.search_text(SearchQuery(text=text)))),
             "version": measured(asked, lambda _: kept.get(calls.version())),
             "search": measured(asked, lambda text: quick.send(calls.search(SearchQuery(text=text)))),
@@ -91,49 +97,33 @@ def test_a_question_over_http_beside_bare_fts5(tmp_path: Path, records: int) -> 
     assert resident > 0
 
 
-class _Kept:
-    """A connection that stays open. Its answers are bytes."""
+@contextmanager
+def _least_worker(database: Path) -> Iterator[Kept]:
+    """A connection to ``least_worker``."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tests.bench.least_worker", str(database)], stdout=subprocess.PIPE
+    )
+    assert process.stdout is not None
+    kept = Kept("127.0.0.1", int(process.stdout.readline()))
+    try:
+        yield kept
+    finally:
+        kept.close()
+        process.kill()
+        process.communicate()
 
-    def __init__(self, host: str, port: int) -> None:
-        self._address = host, port
-        self._socket: socket.socket | None = None
-        self._head = f"HTTP/1.1\r\nHost: {host}:{port}\r\n\r\n"
 
-    def get(self, call: Call[Any]) -> bytes:
-        """The body of an answer."""
-        asked = f"GET {call.path}?{urlencode(call.params)} {self._head}".encode()
-        try:
-            return self._ask(asked)
-        except ConnectionError:  # the worker lets go of one that said nothing for five seconds
-            self.close()
-            return self._ask(asked)
+def _of_least(path: str, text: str) -> Call[str]:
+    return Call("GET", path, str, params=(("query", text),))
 
-    def _ask(self, asked: bytes) -> bytes:
-        if self._socket is None:
-            self._socket = socket.create_connection(self._address, timeout=30)
-            self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self._socket.sendall(asked)
-        answer = b""
-        while b"\r\n\r\n" not in answer:
-            answer += self._piece()
-        head, _, body = answer.partition(b"\r\n\r\n")
-        assert head.startswith(b"HTTP/1.1 200"), head
-        size = int(head.lower().partition(b"content-length:")[2].split()[0])
-        while len(body) < size:
-            body += self._piece()
-        return body
 
-    def _piece(self) -> bytes:
-        assert self._socket is not None
-        piece = self._socket.recv(_PIECE_BYTES)
-        if not piece:
-            raise ConnectionResetError
-        return piece
-
-    def close(self) -> None:
-        if self._socket is not None:
-            self._socket.close()
-            self._socket = None
+def _in_turns(asked: Sequence[str], deeds: dict[str, Callable[[str], object]]) -> dict[str, list[float]]:
+    """Milliseconds. Each question in each way, one after the other: what just ran slows or warms all of them alike."""
+    figures: dict[str, list[float]] = {name: [] for name in deeds}
+    for text in asked:
+        for name, ask in deeds.items():
+            figures[name] += _ms([text], ask)
+    return figures
 
 
 def _ms(asked: Sequence[str], ask: Callable[[str], object]) -> list[float]:
