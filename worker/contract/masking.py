@@ -197,6 +197,21 @@ _REST = re.compile(r"[^\s\"'`,;<>&|]*")
 _NAME_CHARS = re.compile(r"[\w.-]{0,64}\Z", re.ASCII)
 _WHOLE_NAME = rf"(?is)(?:.*[^A-Za-z]|.*[a-z](?=[A-Z])|)(?:{_WORDS}){_TAIL}"
 
+_SHORTEST = len("pwd=abc")
+_RUNS = re.compile(r"[\w.+/=$:{}-]{14,}")
+"""In what is as long as the shortest of ``SHAPES`` and may be of one: most texts have nothing of the kind, and to ask
+each for ninety words takes longer than all else."""
+_OF_SHAPES = tuple((literal, at) for at, (_, literals, _) in enumerate(SHAPES) for literal in literals)
+_OF_PLACES = tuple((word, at) for at, (_, words, _) in enumerate(_PLACES) for word in words)
+_OF_GIVEN = tuple((word, at) for at, (_, words, _) in enumerate(_GIVEN) for word in words)
+"""Of each pattern the words of which one is there, and its place."""
+_GIVES = re.compile(r"[\s=:<]")
+"""What stands somewhere in all that gives a secret by what is around it."""
+_GIVEN_TO = re.compile(r"(?:pass|pwd|secret|token|credential|key)[^:=]{0,40}[:=]")
+"""In lower case, what ``_NAMED`` finds has this, which is looked for in a tenth of the time."""
+_OF_DOCKER = tuple(f"auth{mark}" for mark in "\"':=\\")
+_TELLING = tuple(SAID.pattern.split("|"))
+
 
 def secrets(text: str) -> list[Found]:
     """The secrets in a text, in their order; no two overlap."""
@@ -241,15 +256,16 @@ def _is_whole_name(key: str) -> bool:
 
 
 def _all(text: str) -> Iterator[Found]:
+    if len(text) < _SHORTEST:
+        return
     yield from _key_blocks(text)
-    for kind, literals, pattern in SHAPES:
-        if any(literal in text for literal in literals):
-            for match in re.finditer(pattern, text, re.ASCII):
-                yield Found(kind, *match.span())
-    lowered = text.lower()
-    for kind, words, pattern in _PLACES:
-        if any(word in lowered for word in words):
-            yield from _groups(kind, pattern, text, is_password if kind == "password" else is_random)
+    yield from _shaped(text)
+    if _GIVES.search(text) is None:
+        return
+    lowered = text.lower().replace("ſ", "s")  # which is an `s` in any case, as patterns see it
+    for at in {place for word, place in _OF_PLACES if word in lowered}:
+        kind, _, pattern = _PLACES[at]
+        yield from _groups(kind, pattern, text, is_password if kind == "password" else is_random)
     if "cookie" in lowered:
         yield from _groups("token", _COOKIE, text, has_login)
         for match in re.finditer(_SET_COOKIE, text):
@@ -257,22 +273,33 @@ def _all(text: str) -> Iterator[Found]:
                 yield Found("token", *match.span(2))
     if "curl" in lowered:
         yield from _groups("token", _COOKIE_OPTION, text, has_login)
-    if any(f"auth{mark}" in lowered for mark in "\"':=\\"):
+    if "auth" in lowered and any(mark in lowered for mark in _OF_DOCKER):
         yield from _groups("password", _DOCKER, text, is_login)
-    if any(word in lowered for word in SAID.pattern.split("|")):
+    if any(word in lowered for word in _TELLING):
         yield from _named(text, lowered)
+
+
+def _shaped(text: str) -> Iterator[Found]:
+    runs = "\n".join(_RUNS.findall(text))
+    for at in {place for literal, place in _OF_SHAPES if literal in runs} if runs else ():
+        kind, _, pattern = SHAPES[at]
+        if re.search(pattern, runs, re.ASCII):
+            for match in re.finditer(pattern, text, re.ASCII):
+                yield Found(kind, *match.span())
 
 
 def _named(text: str, lowered: str) -> Iterator[Found]:
     """What is given to a name that tells of a secret."""
-    yield from _assigned(text)
-    yield from _groups("password", _ELEMENT, text, lambda value: is_secret(value, "password", quoted=True))
+    if _GIVEN_TO.search(lowered):
+        yield from _assigned(text)
+    if "</" in text:
+        yield from _groups("password", _ELEMENT, text, lambda value: is_secret(value, "password", quoted=True))
     for match in re.finditer(_FLAG, text):
         if is_value(match[2], quoted=False):
             yield Found("password", *match.span(2))
-    for pattern, words, fits in _GIVEN:
-        if any(word in lowered for word in words):
-            yield from _groups("password", pattern, text, fits)
+    for at in {place for word, place in _OF_GIVEN if word in lowered}:
+        pattern, _, fits = _GIVEN[at]
+        yield from _groups("password", pattern, text, fits)
     if " is" in lowered or " was" in lowered or "will be" in lowered:
         yield from _told(text)
 

@@ -1,6 +1,7 @@
 """Secrets are masked, the rest of the line stays, and ordinary code is left alone."""
 
 import base64
+import re
 import time
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import worker
+from worker.contract import masking, secret_shapes
 from worker.contract.masking import MASK, masked, masked_under, secrets
 from worker.contract.privacy import walked
 
@@ -36,6 +38,25 @@ SHAPES = [
 def test_a_well_known_shape_is_one_wherever_it_stands(secret: str) -> None:
     for before, after in (("", ""), ("use ", " here"), ("key=", "&x=1"), ("`", "`"), ('["', '", 2]'), ("(", ").")):
         assert masked(f"{before}{secret}{after}") == f"{before}{MASK}{after}"
+
+
+@pytest.mark.parametrize("secret", SHAPES)
+def test_what_is_looked_for_in_runs_is_in_one(secret: str) -> None:
+    """Runs alone are asked for the words of the shapes, so none may have other characters."""
+    runs = masking._RUNS.findall(f"({secret})")
+    assert any(re.search(pattern, run, re.ASCII) for run in runs for _, _, pattern in secret_shapes.SHAPES)
+
+
+@pytest.mark.parametrize("kind, literals, pattern", secret_shapes.SHAPES)
+def test_no_shape_is_shorter_than_a_run(kind: str, literals: tuple[str, ...], pattern: str) -> None:
+    least, _ = re._parser.parse(pattern).getwidth()  # type: ignore[attr-defined]
+    assert masking._RUNS.fullmatch("x" * least), kind
+
+
+@pytest.mark.parametrize("name", ["password", "API_KEY_PROD", "db.secret", "x-token", "credentials", "my passphrase"])
+@pytest.mark.parametrize("op", ["=", ": ", " = ", " := ", " => ", ": str = ", "`]        =        "])
+def test_a_name_and_what_it_is_given_are_not_too_far_apart_to_be_seen(name: str, op: str) -> None:
+    assert masked(f"{name}{op}'hunter2hunter2'") == f"{name}{op}'{MASK}'"
 
 
 @pytest.mark.parametrize(
