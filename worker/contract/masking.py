@@ -198,9 +198,9 @@ _NAME_CHARS = re.compile(r"[\w.-]{0,64}\Z", re.ASCII)
 _WHOLE_NAME = rf"(?is)(?:.*[^A-Za-z]|.*[a-z](?=[A-Z])|)(?:{_WORDS}){_TAIL}"
 
 _SHORTEST = len("pwd=abc")
-_RUNS = re.compile(r"[\w.+/=$:{}-]{14,}")
-"""In what is as long as the shortest of ``SHAPES`` and may be of one: most texts have nothing of the kind, and to ask
-each for ninety words takes longer than all else."""
+_SHORTEST_SHAPE = len("sk-or-") + 8
+"""None has a blank in it. Most texts have nothing so long but a path, and to ask each for ninety words takes longer
+than all else."""
 _OF_SHAPES = tuple((literal, at) for at, (_, literals, _) in enumerate(SHAPES) for literal in literals)
 _OF_PLACES = tuple((word, at) for at, (_, words, _) in enumerate(_PLACES) for word in words)
 _OF_GIVEN = tuple((word, at) for at, (_, words, _) in enumerate(_GIVEN) for word in words)
@@ -280,10 +280,10 @@ def _all(text: str) -> Iterator[Found]:
 
 
 def _shaped(text: str) -> Iterator[Found]:
-    runs = "\n".join(_RUNS.findall(text))
-    for at in {place for literal, place in _OF_SHAPES if literal in runs} if runs else ():
+    long = "\n".join([word for word in text.split() if len(word) >= _SHORTEST_SHAPE])
+    for at in {place for literal, place in _OF_SHAPES if literal in long} if long else ():
         kind, _, pattern = SHAPES[at]
-        if re.search(pattern, runs, re.ASCII):
+        if re.search(pattern, long, re.ASCII):
             for match in re.finditer(pattern, text, re.ASCII):
                 yield Found(kind, *match.span())
 
