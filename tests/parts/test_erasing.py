@@ -68,6 +68,18 @@ async def test_what_was_deleted_is_in_no_file_and_all_else_is_found(store: Store
     assert_whole(store.path)
 
 
+async def test_what_another_program_deleted_goes_too(store: Store, other: sqlite3.Connection) -> None:
+    await filled(store)
+    assert files_with_mark(store.path)
+    async with catching_up(store):
+        other.execute("DELETE FROM observations WHERE title = 'to go'")
+        other.execute("DELETE FROM session_summaries")
+        other.execute("DELETE FROM user_prompts WHERE id = 1")
+        await eventually(lambda: files_with_mark(store.path) == [])
+        await eventually(lambda: is_erased(store))
+    assert await keys_of_mark(store) == []
+
+
 async def test_a_deletion_that_a_reader_holds_in_the_log_is_not_forgotten(
     store: Store, other: sqlite3.Connection
 ) -> None:

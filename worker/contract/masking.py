@@ -205,10 +205,11 @@ _OF_SHAPES = tuple((literal, at) for at, (_, literals, _) in enumerate(SHAPES) f
 _OF_PLACES = tuple((word, at) for at, (_, words, _) in enumerate(_PLACES) for word in words)
 _OF_GIVEN = tuple((word, at) for at, (_, words, _) in enumerate(_GIVEN) for word in words)
 """Of each pattern the words of which one is there, and its place."""
-_GIVES = re.compile(r"[\s=:<]")
+_GIVES = re.compile(r"[\s=:<(|?]")
 """What stands somewhere in all that gives a secret by what is around it."""
 _GIVEN_TO = re.compile(r"(?:pass|pwd|secret|token|credential|key)[^:=]{0,40}[:=]")
 """In lower case, what ``_NAMED`` finds has this, which is looked for in a tenth of the time."""
+_FOLDED = (("ſ", "s"), ("ı", "i"), ("i\u0307", "i"))
 _OF_DOCKER = tuple(f"auth{mark}" for mark in "\"':=\\")
 _TELLING = tuple(SAID.pattern.split("|"))
 
@@ -262,7 +263,7 @@ def _all(text: str) -> Iterator[Found]:
     yield from _shaped(text)
     if _GIVES.search(text) is None:
         return
-    lowered = text.lower().replace("ſ", "s")  # which is an `s` in any case, as patterns see it
+    lowered = _lowered(text)
     for at in {place for word, place in _OF_PLACES if word in lowered}:
         kind, _, pattern = _PLACES[at]
         yield from _groups(kind, pattern, text, is_password if kind == "password" else is_random)
@@ -277,6 +278,15 @@ def _all(text: str) -> Iterator[Found]:
         yield from _groups("password", _DOCKER, text, is_login)
     if any(word in lowered for word in _TELLING):
         yield from _named(text, lowered)
+
+
+def _lowered(text: str) -> str:
+    """In lower case, as patterns see it that look for letters in any case."""
+    lowered = text.lower()
+    if not lowered.isascii():
+        for letter, plain in _FOLDED:
+            lowered = lowered.replace(letter, plain)
+    return lowered
 
 
 def _shaped(text: str) -> Iterator[Found]:

@@ -198,8 +198,11 @@ class Database:
         return False
 
     async def fold_soon(self) -> bool:
-        """Fold the write-ahead log in, when what is being written now is written; whether nothing is left in it."""
-        return await asyncio.get_running_loop().run_in_executor(self._writing, self._fold, _TRIM_BUSY_MS)
+        """Fold the write-ahead log in, when what is being written now is written; whether nothing is left in it.
+
+        It waits for no reader: that may take hours, and whoever wants to write would wait as well.
+        """
+        return await asyncio.get_running_loop().run_in_executor(self._writing, self._fold, 0)
 
     async def trim_soon(self) -> None:
         """``trim``, when what is being written now is written."""

@@ -19,7 +19,7 @@ _DONE = 2
 
 
 def begin(connection: sqlite3.Connection) -> None:
-    """Something was deleted in this transaction."""
+    """Something was found deleted in this transaction, by whatever program."""
     _leave(connection, ",".join(_TABLES))
 
 

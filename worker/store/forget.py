@@ -4,7 +4,6 @@ import sqlite3
 
 from worker.contract.errors import NotFound, Unavailable
 from worker.contract.records import RecordKey, RecordKind
-from worker.store import erasing
 
 _TABLES = {
     RecordKind.OBSERVATION: "observations",
@@ -18,7 +17,7 @@ _OUT_OF_SESSION = """UPDATE sdk_sessions SET user_prompt = NULL
 
 def delete(connection: sqlite3.Connection, key: RecordKey) -> None:
     """Delete a record; triggers take it out of the full-text tables and queue it for our index. A prompt is taken out
-    of its session too, which has the first one's text or its beginning; ``erasing`` takes what is left out of the file.
+    of its session too, which has the first one's text or its beginning. ``erasing`` takes what is left out of the file.
 
     Errors: ``NotFound``, also for a row of another device, which only that device can take back; ``Unavailable`` for
     one that the cloud has a copy of, because only a worker that syncs can take that copy back too.
@@ -36,7 +35,6 @@ def delete(connection: sqlite3.Connection, key: RecordKey) -> None:
         )
     for prompt in prompts:
         connection.execute(_OUT_OF_SESSION, tuple(prompt))
-    erasing.begin(connection)
 
 
 def _has_copy(connection: sqlite3.Connection, key: RecordKey) -> bool:

@@ -20,6 +20,7 @@ from worker.contract.records import Record, RecordKey, RecordKind, key_of
 from worker.store import (
     aliases,
     analysis,
+    erasing,
     given,
     memo,
     ordering,
@@ -185,6 +186,8 @@ def _index(connection: sqlite3.Connection, numbers: Sequence[int]) -> Iterator[C
     outbox.note(connection, list(entries), gone)
     recalls.forget(connection, gone)
     given.forget(connection, gone)
+    if gone:
+        erasing.begin(connection)
     for number in numbers:
         if number in entries:
             deed = Deed.CHANGED if number in known else Deed.ADDED

@@ -41,6 +41,21 @@ def test_a_well_known_shape_is_one_wherever_it_stands(secret: str) -> None:
         assert masked(f"{before}{secret}{after}") == f"{before}{MASK}{after}"
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        'getenv("DB_PASSWORD","{}")', "os.getenv('DB_PASSWORD','{}')", 'process.env.DB_PASSWORD||"{}"',
+        "env.SECRET??'{}'", 'ENV.fetch("API_KEY","{}")', "<password>{}</password>", "://ann:{}@host",
+        "pwd={}",
+        'pass it on ' + "x" * 60 + ' credentıal="{}"', 'pass it on ' + "x" * 60 + ' CREDENTİALS : "{}"',
+        "pass it on " + "x" * 60 + " ſecret='{}'",
+    ],
+)  # fmt: skip
+def test_what_is_passed_over_sooner_is_never_a_secret(text: str) -> None:
+    """Whatever is asked before the patterns are must be in all that they find."""
+    assert masked(text.format("hunter2x")) == text.format(MASK)
+
+
 @pytest.mark.parametrize("kind, literals, pattern", secret_shapes.SHAPES)
 def test_no_shape_is_shorter_than_what_is_looked_at_nor_has_a_blank(
     kind: str, literals: tuple[str, ...], pattern: str
