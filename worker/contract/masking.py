@@ -210,6 +210,7 @@ _GIVES = re.compile(r"[\s=:<(|?]")
 _GIVEN_TO = re.compile(r"(?:pass|pwd|secret|token|credential|key)[^:=]{0,40}[:=]")
 """In lower case, what ``_NAMED`` finds has this, which is looked for in a tenth of the time."""
 _FOLDED = (("ſ", "s"), ("ı", "i"), ("i\u0307", "i"))
+"""Letters that a pattern for any case takes for others, which `lower` leaves as they are."""
 _OF_DOCKER = tuple(f"auth{mark}" for mark in "\"':=\\")
 _TELLING = tuple(SAID.pattern.split("|"))
 

@@ -205,19 +205,16 @@ class Blocks:
         self._lock = threading.Lock()
 
     def near_some(self, thought: Thought, docids: Sequence[int], shelf: Shelf) -> Near:
-        """The same as ``near`` of records that nobody asks about together again: each is kept at hand by itself."""
+        """How near records are that nobody asks about together again: each is kept at hand by itself."""
         return joined([piece.near(thought.vector) for piece in self._singly(thought.model, docids, shelf)])
 
     def read_ahead(self, model: str, docids: Sequence[int], shelf: Shelf) -> None:
         """Have records at hand that ``near_some`` is to be asked about."""
         self._recent.stored(model, docids, shelf, partial(_read_singly, shelf))
 
-    def near(self, thought: Thought, docids: Sequence[int], shelf: Shelf) -> Near:
-        """How near records are, from what is at hand; what is not, or was stored anew since, is read."""
-        return joined([piece.near(thought.vector) for piece in self._together(thought.model, docids, shelf)])
-
     def comparison(self, model: str, docids: Sequence[int], shelf: Shelf, also: Sequence[int]) -> "Comparison":
-        """The same of a question that is still on its way; and of certain others, which may be among them."""
+        """Records side by side, from what is at hand; what is not, or was stored anew since, is read. also: certain
+        others, which may be among them."""
         return Comparison(model, self._together(model, docids, shelf), also, partial(self._singly, model, shelf=shelf))
 
     def _singly(self, model: str, docids: Sequence[int], shelf: Shelf) -> Iterator[Piece]:

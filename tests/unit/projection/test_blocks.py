@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 import pytest
 
-from worker.projection.blocks import Blocks, Near, widened
+from worker.projection.blocks import Blocks, widened
 from worker.projection.embed import Matrix
-from worker.projection.meaning import Thought
+from worker.projection.meaning import Nearness, Shelf, Thought
 from worker.projection.recent import Recent
 from worker.store.vectors import Stored
 
@@ -55,6 +55,12 @@ def thought(model: str = "model") -> Thought:
     return Thought(model, np.arange(WIDTH, dtype=np.float32))
 
 
+def together(blocks: Blocks, docids: Sequence[int], shelf: Shelf) -> dict[int, Nearness]:
+    """How near they all are, set side by side."""
+    comparison = blocks.comparison(thought().model, docids, shelf, ())
+    return comparison.nearest(thought().vector, len(docids)).nearness
+
+
 def expected(table: Table, docid: int) -> tuple[float, float]:
     cosines = (table.rows[docid].astype(np.float32) @ thought().vector).tolist()
     return cosines[0], max(cosines[1:] or cosines)
@@ -71,8 +77,8 @@ def test_every_finite_half_is_widened_to_itself() -> None:
 def test_together_and_one_by_one_records_are_as_near(count: int) -> None:
     table, blocks = Table(count), Blocks()
     docids = list(range(count + 3))  # of the last ones there are no vectors
-    for look in (blocks.near, blocks.near_some, blocks.near, blocks.near_some):
-        found = look(thought(), docids, table).all()
+    for is_alone in (False, True, False, True):
+        found = blocks.near_some(thought(), docids, table).all() if is_alone else together(blocks, docids, table)
         assert sorted(found) == list(range(count))
         for docid in (0, count // 2, count - 1):
             assert found[docid] == pytest.approx(expected(table, docid), rel=1e-5)
@@ -120,10 +126,9 @@ def test_what_was_not_asked_for_longest_gives_way() -> None:
     assert table.was_read == [1]
 
 
-def are_near(found: Near, table: Table, docids: Iterable[int]) -> None:
-    near = found.all()
-    assert sorted(near) == sorted(docids)
-    for docid, each in near.items():
+def are_near(found: dict[int, Nearness], table: Table, docids: Iterable[int]) -> None:
+    assert sorted(found) == sorted(docids)
+    for docid, each in found.items():
         assert each == pytest.approx(expected(table, docid), rel=1e-5)
 
 
@@ -134,7 +139,7 @@ def test_what_stands_side_by_side_is_as_near_as_floats_and_as_it_is_stored(
     monkeypatch.setattr("worker.projection.blocks._MOST_AS_FLOATS_BYTES", most_bytes)
     table, blocks, docids = Table(1_001), Blocks(), list(range(1_001))
     for _ in range(3):
-        are_near(blocks.near(thought(), docids, table), table, docids)
+        are_near(together(blocks, docids, table), table, docids)
     assert table.was_read == docids
 
 
@@ -142,9 +147,9 @@ def test_of_many_records_only_those_are_read_that_were_stored_or_came_since() ->
     table, blocks, docids = Table(500), Blocks(), list(range(500))
     for turn in range(40):  # more than there are pieces in a block
         table.was_read.clear()
-        are_near(blocks.near(thought(), docids, table), table, docids)
+        are_near(together(blocks, docids, table), table, docids)
         assert len(table.was_read) <= (500 if turn == 0 else 50), turn
-        are_near(blocks.near(thought(), docids, table), table, docids)
+        are_near(together(blocks, docids, table), table, docids)
         if turn % 3 == 1:
             table.store(turn, rows=1 + turn % 4)
         elif turn % 3 == 2:
@@ -156,12 +161,12 @@ def test_of_many_records_only_those_are_read_that_were_stored_or_came_since() ->
 
 def test_those_that_pass_a_filter_are_at_hand_with_all() -> None:
     table, blocks = Table(900), Blocks()
-    are_near(blocks.near(thought(), range(900), table), table, range(900))
+    are_near(together(blocks, range(900), table), table, range(900))
     some = list(range(0, 900, 3))
     table.was_read.clear()
     for _ in range(2):
-        are_near(blocks.near(thought(), some, table), table, some)
-        are_near(blocks.near(thought(), range(900), table), table, range(900))
+        are_near(together(blocks, some, table), table, some)
+        are_near(together(blocks, range(900), table), table, range(900))
     assert table.was_read == []
 
 
@@ -170,14 +175,14 @@ def test_who_began_to_read_many_before_one_was_stored_finds_them_as_they_were() 
     before = table.before()
     table.store(7)
     for shelf in (table, before, table, before):
-        are_near(blocks.near(thought(), docids, shelf), shelf, docids)
+        are_near(together(blocks, docids, shelf), shelf, docids)
 
 
 def test_no_more_is_at_hand_than_there_is_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("worker.projection.blocks._MOST_AT_HAND_BYTES", 20_000)
     table, blocks = Table(1_000), Blocks()
     for docids in (range(300), range(300, 600), range(1_000), range(200, 500)):
-        are_near(blocks.near(thought(), docids, table), table, docids)
+        are_near(together(blocks, docids, table), table, docids)
         assert blocks._size_bytes() <= 20_000
 
 
