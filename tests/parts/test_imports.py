@@ -19,7 +19,7 @@ from worker.contract.curation import Save
 from worker.contract.errors import Invalid
 from worker.contract.records import RecordKey, RecordKind
 from worker.contract.search import SearchQuery
-from worker.contract.transfer import ImportBatch, ImportStats, Mended
+from worker.contract.transfer import ImportBatch, ImportStats, Mended, RowKind
 from worker.search.engine import Engine
 from worker.store import imports, records, stats
 from worker.store.manual import keep
@@ -116,7 +116,7 @@ async def test_what_is_mended_comes_once_and_is_told_each_time(store: Store) -> 
 async def test_the_place_of_a_prompt_is_that_in_what_was_sent(store: Store) -> None:
     batch = make_batch([], prompts=[prompt_row(), prompt_row(None)])
     with pytest.raises(Invalid) as raised:
-        await store.write(lambda connection: imports.import_batch(connection, batch, prompts_at=[3, 7]))
+        await store.write(lambda connection: imports.import_rows(connection, RowKind.PROMPT, batch.prompts, [3, 7]))
     assert raised.value.field == "prompts[7].prompt_text"
 
 

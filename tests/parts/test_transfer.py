@@ -12,7 +12,7 @@ from worker.contract.costs import CostQuery
 from worker.contract.transfer import SHARED, ExportQuery, ImportBatch, ImportStats, RowKind
 from worker.search import costs
 from worker.store import aliases, exports, imports, spend
-from worker.store.tables import Store, open_store
+from worker.store.tables import Connection, Store, open_store
 
 NOT_MOVED = {"id", "session_db_id", "synced_at", "origin_device_id", "origin_local_id", "sync_rev"}
 FULL = make_batch(
@@ -164,7 +164,11 @@ async def test_parts_of_an_answer_are_parts_on_another_machine_too(store: Store,
 
 
 async def test_a_dry_run_counts_and_keeps_nothing(store: Store) -> None:
-    would = await store.write(lambda connection: imports.count_new(connection, FULL))
+    def count(connection: Connection) -> ImportStats:
+        with imports.undone(connection):
+            return imports.import_batch(connection, FULL)
+
+    would = await store.write(count)
     assert (would.sessionsImported, would.observationsImported, would.promptsImported) == (2, 2, 3)
     assert await everything(store) == ImportBatch()
     assert await fill(store, FULL) == would

@@ -1,29 +1,67 @@
 """Pure: rows that are brought in from elsewhere, cleaned as what agents tell is."""
 
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
 
 from worker.contract.clean import cleaned
-from worker.contract.transfer import ImportBatch
+from worker.contract.transfer import ImportBatch, RowKind
+from worker.store import foreseen
 
 Row = dict[str, Any]
 
 _KEYS = frozenset(("content_session_id", "memory_session_id", "content_hash", "platform_source"))
 """By these rows find each other."""
+_MOST_ROWS, _MOST_CHARS = 100, 250_000
+"""Of a piece."""
 
 
-def clean_batch(batch: ImportBatch) -> tuple[ImportBatch, list[int]]:
-    """The rows as they may be kept, and the places of the prompts among them: one that was all private is left out."""
-    prompts = tuple(map(_clean, batch.prompts))
-    kept = [at for at, before in enumerate(batch.prompts) if _says(prompts[at]) or not _says(before)]
-    clean = ImportBatch(
-        sessions=tuple(map(_clean, batch.sessions)),
-        summaries=tuple(map(_clean, batch.summaries)),
-        observations=tuple(map(_clean, batch.observations)),
-        prompts=tuple(prompts[at] for at in kept),
-    )
-    return clean, kept
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Some rows of one table. places: where each stands in the batch. chars: about how much text there is."""
+
+    kind: RowKind
+    rows: tuple[Row, ...]
+    places: tuple[int, ...]
+    chars: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Clean:
+    """A piece as it may be kept. lines: the search words of its texts, of those that are known."""
+
+    piece: Piece
+    lines: dict[str, str] = field(default_factory=dict)
+
+
+def pieces(batch: ImportBatch) -> Iterator[Piece]:
+    """All rows of a batch, those first that others need. What is long comes in pieces, so that one can be written while
+    the next is cleaned."""
+    for kind in (RowKind.SESSION, RowKind.OBSERVATION, RowKind.SUMMARY, RowKind.PROMPT):
+        rows: tuple[Row, ...] = getattr(batch, kind.plural)
+        start = chars = 0
+        for at, row in enumerate(rows, start=1):
+            chars += sum(len(value) for value in row.values() if isinstance(value, str))
+            if at == len(rows) or at - start == _MOST_ROWS or chars > _MOST_CHARS:
+                yield Piece(kind, rows[start:at], tuple(range(start, at)), chars)
+                start, chars = at, 0
+
+
+def clean(piece: Piece) -> Clean:
+    """The rows as they may be kept; a prompt that was all private is left out."""
+    rows = tuple(map(_clean, piece.rows))
+    if piece.kind is not RowKind.PROMPT:
+        return Clean(Piece(piece.kind, rows, piece.places))
+    kept = [at for at, row in enumerate(rows) if _says(row) or not _says(piece.rows[at])]
+    return Clean(Piece(piece.kind, tuple(rows[at] for at in kept), tuple(piece.places[at] for at in kept)))
+
+
+def prepared(piece: Piece) -> Clean:
+    """The same, with the search words of all of it."""
+    done = clean(piece).piece
+    return Clean(done, foreseen.lines(done.kind, done.rows))
 
 
 def _says(row: Row) -> bool:

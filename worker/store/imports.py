@@ -1,11 +1,13 @@
 """Rows brought in from elsewhere: all of a batch or nothing, and nothing twice."""
 
+import contextlib
 import sqlite3
-from collections.abc import Hashable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from worker.contract.records import items
-from worker.contract.transfer import SHARED, ImportBatch, ImportStats, Mended
+from worker.contract.transfer import SHARED, ImportBatch, ImportStats, Mended, RowKind
 from worker.store import incoming, sessions, spend
 from worker.store.incoming import Reader, Row
 from worker.store.observations import content_hash
@@ -13,73 +15,61 @@ from worker.store.rows import placeholders
 from worker.store.sessions import NewSession, normalised_platform
 
 _FILLED = ("memory_session_id", "user_prompt", "custom_title", "observed_model", "observed_billing")
-_TABLES = {
-    "sessions": "sdk_sessions",
-    "observations": "observations",
-    "summaries": "session_summaries",
-    "prompts": "user_prompts",
-}
 _AT_ONCE = 50
 _SAID = ("request", "investigated", "learned", "completed", "next_steps", "notes")
 
 
 def import_batch(
+    connection: sqlite3.Connection, batch: ImportBatch, *, mended: list[Mended] | None = None
+) -> ImportStats:
+    """``import_rows`` of all tables."""
+    given = {kind: getattr(batch, kind.plural) for kind in _WRITERS}
+    new = {kind: import_rows(connection, kind, rows, range(len(rows)), mended=mended) for kind, rows in given.items()}
+    return stats((kind, new[kind], len(rows)) for kind, rows in given.items())
+
+
+def stats(written: Iterable[tuple[RowKind, int, int]]) -> ImportStats:
+    """Kind, rows that were new and all of them, of each part of a batch, as they are told."""
+    counted: Counter[str] = Counter()
+    for kind, new, whole in written:
+        counted.update({f"{kind.plural}Imported": new, f"{kind.plural}Skipped": whole - new})
+    return ImportStats(**counted)
+
+
+def import_rows(
     connection: sqlite3.Connection,
-    batch: ImportBatch,
+    kind: RowKind,
+    rows: Sequence[Mapping[str, Any]],
+    places: Sequence[int],
     *,
     mended: list[Mended] | None = None,
-    prompts_at: Sequence[int] | None = None,
-) -> ImportStats:
-    """Write what is new. Errors: ``Invalid`` naming the row and key.
+) -> int:
+    """Write what is new of some rows of a table; how many that were. Errors: ``Invalid`` naming the row and key.
 
-    mended: takes what was replaced of values that cannot be stored; without it they are errors. prompts_at: the places
-    of the prompts where they came from, if some were taken out.
+    places: where each stands in what was sent. mended: takes what was replaced of values that cannot be stored;
+    without it they are errors.
 
     Equal rows are told by: platform and content id (sessions); session, time and what they say (records), never by
     the hash, which the original's imports leave empty. A record whose session is not known gets one made for it,
     which its real session replaces when it comes later.
     """
-    read = {
-        "sessions": _read(batch.sessions, "sessions", incoming.session, mended),
-        "observations": _read(batch.observations, "observations", incoming.observation, mended),
-        "summaries": _read(batch.summaries, "summaries", incoming.summary, mended),
-        "prompts": _read(batch.prompts, "prompts", incoming.prompt, mended, prompts_at),
-    }
-    write = {"sessions": _session, "observations": _observation, "summaries": _summary, "prompts": _prompt}
-    counted: dict[str, int] = {}
-    for name, rows in read.items():
-        held = _Held(connection, _TABLES[name])
-        imported = sum(write[name](connection, row, held) for row in rows)
-        held.insert()
-        counted |= {f"{name}Imported": imported, f"{name}Skipped": len(rows) - imported}
-    return ImportStats(**counted)
+    table, reader, write = _WRITERS[kind]
+    read = [reader(row, f"{kind.plural}[{at}]", mended) for at, row in zip(places, rows, strict=True)]
+    held = _Held(connection, table)
+    new = sum(write(connection, row, held) for row in read)
+    held.insert()
+    return new
 
 
-def count_new(
-    connection: sqlite3.Connection,
-    batch: ImportBatch,
-    *,
-    mended: list[Mended] | None = None,
-    prompts_at: Sequence[int] | None = None,
-) -> ImportStats:
-    """What ``import_batch`` would do, nothing of it kept. Errors: as there."""
+@contextlib.contextmanager
+def undone(connection: sqlite3.Connection) -> Iterator[None]:
+    """What is written within it is counted, and not kept."""
     connection.execute("SAVEPOINT dry_run")
     try:
-        return import_batch(connection, batch, mended=mended, prompts_at=prompts_at)
+        yield
     finally:
         connection.execute("ROLLBACK TO dry_run")
         connection.execute("RELEASE dry_run")
-
-
-def _read(
-    rows: Sequence[Mapping[str, Any]],
-    name: str,
-    reader: Reader,
-    mended: list[Mended] | None,
-    places: Sequence[int] | None = None,
-) -> list[Row]:
-    numbered = zip(range(len(rows)) if places is None else places, rows, strict=True)
-    return [reader(row, f"{name}[{at}]", mended) for at, row in numbered]
 
 
 class _Held:
@@ -263,3 +253,14 @@ def _parent(connection: sqlite3.Connection, row: Row, platform_source: str | Non
             connection,
             NewSession(_stand_in(memory), memory, row["project"], platform, row["created_at_epoch"], "completed"),
         )
+
+
+_Writer = Callable[[sqlite3.Connection, Row, _Held], bool]
+_WRITERS: dict[RowKind, tuple[str, Reader, _Writer]] = {
+    RowKind.SESSION: ("sdk_sessions", incoming.session, _session),
+    RowKind.OBSERVATION: ("observations", incoming.observation, _observation),
+    RowKind.SUMMARY: ("session_summaries", incoming.summary, _summary),
+    RowKind.PROMPT: ("user_prompts", incoming.prompt, _prompt),
+}
+"""Table by table, in the order in which they are written: its name, what reads a row, what writes it and says whether
+it was new."""

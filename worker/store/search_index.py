@@ -12,7 +12,7 @@ and a record is not indexed (``checkup`` tells how many). Its seal is a checksum
 
 import sqlite3
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -45,6 +45,8 @@ COLUMNS = ("title", "subtitle", "narrative", "facts", "concepts", "files")
 _SEALED = {kind: (*columns.split(", "), "platform_source") for kind, columns in SHOWN.items()}
 _SEALED[RecordKind.PROMPT] += ("project", "memory_session_id")
 _CHUNK = 500
+
+Line = Callable[[str], str]
 
 _TABLES = {
     "py_meta": "CREATE TABLE py_meta (key TEXT PRIMARY KEY, value TEXT NOT NULL)",
@@ -134,10 +136,13 @@ def mark(connection: sqlite3.Connection) -> int:
     return last
 
 
-def drain(connection: sqlite3.Connection, *, limit: int = -1, after: int = 0) -> list[Change]:
+def drain(
+    connection: sqlite3.Connection, *, limit: int = -1, after: int = 0, line: Line = analysis.line
+) -> list[Change]:
     """Index what is queued, newest record first; what changed, oldest first.
 
-    limit: records, all by default. after: only what was queued after this ``mark``.
+    limit: records, all by default. after: only what was queued after this ``mark``. line: gives what ``analysis.line``
+    gives, where somebody knows it already.
     """
     sql = "SELECT DISTINCT docid FROM py_queue WHERE seq > ? ORDER BY docid DESC LIMIT ?"
     numbers = [row[0] for row in connection.execute(sql, (after, limit))]
@@ -145,7 +150,7 @@ def drain(connection: sqlite3.Connection, *, limit: int = -1, after: int = 0) ->
         return []
     memo.changed(connection)
     indexable = sorted(number for number in numbers if isinstance(number, int))
-    changes = [change for chunk in _chunks(indexable) for change in _index(connection, chunk)]
+    changes = [change for chunk in _chunks(indexable) for change in _index(connection, chunk, line)]
     if limit < 0 and not after:
         connection.execute("DELETE FROM py_queue")
     else:
@@ -154,7 +159,7 @@ def drain(connection: sqlite3.Connection, *, limit: int = -1, after: int = 0) ->
     return changes
 
 
-def _index(connection: sqlite3.Connection, numbers: Sequence[int]) -> Iterator[Change]:
+def _index(connection: sqlite3.Connection, numbers: Sequence[int], line: Line) -> Iterator[Change]:
     marks = rows.placeholders(numbers)
     known = {row[0] for row in connection.execute(f"SELECT docid FROM py_docs WHERE docid IN ({marks})", numbers)}
     fulltext = has_text(connection)
@@ -163,7 +168,7 @@ def _index(connection: sqlite3.Connection, numbers: Sequence[int]) -> Iterator[C
     # Not only the known ones: the tables may have come apart.
     for table, column in ((words, place), ("py_concepts", "docid")):
         connection.executemany(f"DELETE FROM {table} WHERE {column} = ?", [(number,) for number in numbers])
-    found = list(indexed(connection, numbers))
+    found = list(indexed(connection, numbers, line))
     connection.executemany(
         f"INSERT INTO py_docs VALUES ({rows.placeholders(range(14))})", [entry.doc for entry in found]
     )
@@ -211,7 +216,7 @@ class Indexed:
     concepts: tuple[str, ...]
 
 
-def indexed(connection: sqlite3.Connection, numbers: Sequence[int]) -> Iterator[Indexed]:
+def indexed(connection: sqlite3.Connection, numbers: Sequence[int], line: Line = analysis.line) -> Iterator[Indexed]:
     """What the index should hold of records, as they are now; those that are gone are left out."""
     for code, group in groupby(sorted(numbers, key=lambda number: number % 4), key=lambda number: number % 4):
         kind, ids = KINDS[code], [number // 4 for number in group]
@@ -220,7 +225,7 @@ def indexed(connection: sqlite3.Connection, numbers: Sequence[int]) -> Iterator[
             shown = rows.document(record)
             doc = (*_doc(number, record, shown), seal(kind, row))
             concepts = tuple(dict.fromkeys(filter(None, shown.concepts.split("\n"))))
-            yield Indexed(number, record, row["content_id"] or "", doc, _words(shown), concepts)
+            yield Indexed(number, record, row["content_id"] or "", doc, tuple(map(line, texts(shown))), concepts)
 
 
 def seal(kind: RecordKind, row: sqlite3.Row) -> int:
@@ -247,8 +252,9 @@ def _doc(number: int, record: Record, shown: rows.Document) -> tuple[object, ...
     )  # fmt: skip
 
 
-def _words(shown: rows.Document) -> tuple[str, ...]:
-    return tuple(analysis.line(getattr(shown, column)) for column in COLUMNS)
+def texts(shown: rows.Document) -> tuple[str, ...]:
+    """What of a record is indexed, column by column."""
+    return tuple(getattr(shown, column) for column in COLUMNS)
 
 
 def _format(connection: sqlite3.Connection) -> str | None:

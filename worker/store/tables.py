@@ -7,14 +7,14 @@ the store's threads.
 import asyncio
 import logging
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
 from worker.contract.errors import MemError, Unavailable
-from worker.store import checkup, erasing, proof, search_index
+from worker.store import analysis, checkup, erasing, proof, search_index
 from worker.store.aliases import every as every_alias
 from worker.store.changes import Change, ChangeFeed
 from worker.store.database import Connector, Database, plain_connection
@@ -77,14 +77,29 @@ class Store:
         busy_ms: how long to wait while another program holds the file, if not as long as usual. Errors: ``Busy`` then.
         """
 
-        def work_and_index(connection: sqlite3.Connection) -> tuple[T, list[Change]]:
-            backlog = search_index.mark(connection) if self._backlog else 0
-            result = work(connection)
-            return result, search_index.drain(connection, after=backlog)
+        return (await self.write_each([(work, analysis.line)], busy_ms=busy_ms))[0]
 
-        result, changes = await self._database.write(work_and_index, busy_ms=busy_ms)
+    async def write_each(
+        self,
+        works: Iterable[tuple[Callable[[sqlite3.Connection], T], search_index.Line]],
+        *,
+        busy_ms: int | None = None,
+    ) -> list[T]:
+        """The same of several works in one commit. Each is indexed before the next is asked for, which may have to be
+        waited for. With each comes what gives the search words of its texts. Errors: as ``write``."""
+
+        def work_and_index(connection: sqlite3.Connection) -> tuple[list[T], list[Change]]:
+            backlog = search_index.mark(connection) if self._backlog else 0
+            results: list[T] = []
+            changes: list[Change] = []
+            for work, line in works:
+                results.append(work(connection))
+                changes += search_index.drain(connection, after=backlog, line=line)
+            return results, changes
+
+        results, changes = await self._database.write(work_and_index, busy_ms=busy_ms)
         self.feed.tell(changes)
-        return result
+        return results
 
     async def catch_up(self, completed: Callable[[], None]) -> None:
         """Index what was there before us, newest first, then what other programs write, for as long as we run.

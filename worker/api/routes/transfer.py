@@ -1,6 +1,10 @@
 """What is brought in from elsewhere and taken out: rows of the four tables."""
 
 import asyncio
+from collections import deque
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future
+from functools import partial
 
 from msgspec import structs
 from starlette.requests import Request
@@ -10,11 +14,20 @@ from worker.api.codec import LAST_ID, Query, body, respond
 from worker.api.endpoint import Endpoint
 from worker.api.params import PROJECT, SINCE, UNTIL, Choice, Flag, Number
 from worker.api.services import Services
-from worker.capture.rows import clean_batch
+from worker.capture.rows import Clean, Piece, pieces
 from worker.contract import calls
 from worker.contract.errors import Invalid
-from worker.contract.transfer import ExportPage, ExportQuery, ImportBatch, ImportResult, Mended, RowKind
-from worker.store import exports, imports
+from worker.contract.transfer import (
+    ExportPage,
+    ExportQuery,
+    ImportBatch,
+    ImportResult,
+    ImportStats,
+    Mended,
+    RowKind,
+)  # fmt: skip
+from worker.store import exports, foreseen, imports
+from worker.store.tables import Connection, Store
 
 _KINDS = {kind.value: kind for kind in RowKind}
 _KIND = Choice(("kind",), "rows of which table", _KINDS, RowKind.SESSION, required=True)
@@ -30,12 +43,18 @@ def routes(services: Services) -> list[Endpoint]:
 
     async def import_batch(request: Request) -> Response:
         query = Query(request)
-        work = imports.count_new if _DRY_RUN.of(query) else imports.import_batch
         mended: list[Mended] | None = [] if _MEND.of(query) else None
         given = await body(request, ImportBatch)
-        batch, kept = await asyncio.to_thread(clean_batch, given)
-        stats = await services.store.write(lambda connection: work(connection, batch, mended=mended, prompts_at=kept))
-        private = len(given.prompts) - len(kept)
+        waiting = services.beside.begin(pieces(given))
+        try:
+            if waiting:
+                await asyncio.wrap_future(waiting[0])  # before others have to wait until this is written
+            work = _count if _DRY_RUN.of(query) else _write
+            stats = await work(services.store, _ready(waiting), mended)
+        finally:
+            for each in waiting:
+                each.cancel()
+        private = len(given.prompts) - stats.promptsImported - stats.promptsSkipped
         stats = structs.replace(stats, promptsSkipped=stats.promptsSkipped + private)
         return respond(ImportResult(success=True, stats=stats, mended=tuple(mended or ())))
 
@@ -74,3 +93,27 @@ def routes(services: Services) -> list[Endpoint]:
             params=(_KIND, _AFTER, _UPTO, _ROWS, PROJECT, SINCE, UNTIL),
         ),
     ]
+
+
+def _ready(waiting: deque[Future[Clean]]) -> Iterator[Clean]:
+    """One after the other, each waited for and let go of."""
+    while waiting:
+        yield waiting.popleft().result()
+
+
+async def _write(store: Store, ready: Iterable[Clean], mended: list[Mended] | None) -> ImportStats:
+    works = ((partial(_rows, done.piece, mended), foreseen.line(done.lines)) for done in ready)
+    return imports.stats(await store.write_each(works))
+
+
+async def _count(store: Store, ready: Iterable[Clean], mended: list[Mended] | None) -> ImportStats:
+    def work(connection: Connection) -> ImportStats:
+        with imports.undone(connection):
+            return imports.stats([_rows(done.piece, mended, connection) for done in ready])
+
+    return await store.write(work)
+
+
+def _rows(piece: Piece, mended: list[Mended] | None, connection: Connection) -> tuple[RowKind, int, int]:
+    new = imports.import_rows(connection, piece.kind, piece.rows, piece.places, mended=mended)
+    return piece.kind, new, len(piece.rows)
