@@ -1,6 +1,6 @@
 """Pure: the records a person marked, what they cost, and what of it the budget has room for."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence, Set
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -12,6 +12,9 @@ from worker.contract.tokens import estimate_tokens
 BUDGET_TOKENS = 8_000
 STEP_TOKENS = 1_000
 MOST_TOKENS = 200_000
+
+Renewal = Callable[[Entry], Entry]
+"""A record's line → that line as it is now."""
 
 
 class Basket(Struct, frozen=True):
@@ -117,6 +120,27 @@ def after(basket: Basket, fact: BasketFact) -> Basket:
         case Budgeted(by_tokens):
             there = max(STEP_TOKENS, min(basket.budget_tokens + by_tokens, MOST_TOKENS))
             return replace(basket, budget_tokens=there)
+
+
+def without(basket: Basket, keys: Set[RecordKey]) -> Basket:
+    """The basket without these records, which nothing brings back."""
+    known = (*(entry.key for entry in (*basket.entries, *basket.dropped)), basket.span_from, *basket.awaited)
+    if keys.isdisjoint(known):
+        return basket
+    return replace(
+        basket,
+        entries=tuple(entry for entry in basket.entries if entry.key not in keys),
+        dropped=tuple(entry for entry in basket.dropped if entry.key not in keys),
+        span_from=basket.span_from if basket.span_from not in keys else None,
+        awaited=tuple(key for key in basket.awaited if key not in keys),
+    )
+
+
+def renewed(basket: Basket, now: Renewal) -> Basket:
+    """The basket with its records as they are now."""
+    if all(now(entry) is entry for entry in (*basket.entries, *basket.dropped)):
+        return basket
+    return replace(basket, entries=tuple(map(now, basket.entries)), dropped=tuple(map(now, basket.dropped)))
 
 
 def index_tokens(entry: Entry) -> int:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from tui.state.basket import BasketFact
+from tui.state.changes import ChangeFact
 from tui.state.corpora import CorpusFact
 from tui.state.costs import CostFact
 from tui.state.filters import FilterFact
@@ -89,13 +90,17 @@ class Listed(Struct, frozen=True):
 
 
 class Paged(Struct, frozen=True):
-    """One more page of the same answer, or of its first half. total: as it is by now."""
+    """One more page of the same answer, or of its first half; what comes after its first ``start`` rows.
+
+    total: as it is by now.
+    """
 
     seq: int
     number: int
     hits: tuple[Entry, ...]
     total: int
     words_only: bool = False
+    start: int = 0
 
 
 class ListFailed(Struct, frozen=True):
@@ -246,5 +251,5 @@ Fact = (
     Starting | Connected | Failed | StreamOpen | StreamLost | Silence | Resync | News | Counted | Listed | Paged
     | ListFailed | StillWaiting | Faceted | Opened | OpenFailed | Tracked | TrackFailed | Typed | Scoped | Sorted
     | Ordered | Refreshed | Moved | Viewed | ListChosen | Said | Remembered | Switched | FilterFact | BasketFact
-    | ReadingFact | ScrubFact | LiveFact | Found | Split | SurveyFact
+    | ReadingFact | ScrubFact | LiveFact | ChangeFact | Found | Split | SurveyFact
 )  # fmt: skip

@@ -2,18 +2,21 @@
 
 from msgspec import Struct
 
+from worker.contract.records import RecordKey
+
 
 class Live(Struct, frozen=True):
     """on: new records are let in by themselves. paused: nothing changes what is shown, whatever comes.
 
     missed: what came meanwhile makes it worth reading all anew. queued: the last that was told meanwhile of what waits
-    to be understood; None: nothing was.
+    to be understood; None: nothing was. gone: deleted meanwhile.
     """
 
     on: bool = False
     paused: bool = False
     missed: bool = False
     queued: int | None = None
+    gone: frozenset[RecordKey] = frozenset()
 
 
 class Followed(Struct, frozen=True):

@@ -94,10 +94,14 @@ class Ask(Struct, frozen=True, eq=False):
 
 
 class Rows(Struct, frozen=True):
-    """The list as far as it is known: ``total`` rows, of which some pages are here. pages: by number."""
+    """The list as far as it is known: ``total`` rows, of which some pages are here. pages: by number.
+
+    torn: pages of which the end is not here any more, because rows above it went.
+    """
 
     total: int = 0
     pages: Mapping[int, tuple[Entry, ...]] = field(default_factory=dict)
+    torn: frozenset[int] = frozenset()
 
     def at(self, index: int) -> Entry | None:
         """The entry in a row, None while it is not loaded."""
@@ -114,9 +118,14 @@ class Rows(Struct, frozen=True):
         return None
 
     def missing(self, first: int, last: int) -> list[int]:
-        """Numbers of the pages not loaded between two rows."""
+        """Numbers of the pages not loaded, or not to their end, between two rows."""
         last = min(last, self.total - 1)
-        return [number for number in range(max(first, 0) // PAGE, last // PAGE + 1) if number not in self.pages]
+        numbers = range(max(first, 0) // PAGE, last // PAGE + 1)
+        return [number for number in numbers if number not in self.pages or number in self.torn]
+
+    def begun(self, number: int) -> int:
+        """How much of a torn page is here; nothing of any other has to be kept."""
+        return len(self.pages.get(number, ())) if number in self.torn else 0
 
 
 class Track(Struct, frozen=True):
@@ -168,7 +177,7 @@ class ViewState(Struct, frozen=True):
     searches: kept by the person, (line, project) each, the last kept first.
     silent: the worker is lost for the time being because it answers nothing, though no connection broke.
     home: the project given at the start, for the scope key. projects: all there are. visiting: the demo was opened
-    from one's own memory, which can be gone back to.
+    from one's own memory, which can be gone back to. cuts: how often records were taken out of what is shown.
     """
 
     place: str = ""
@@ -206,6 +215,7 @@ class ViewState(Struct, frozen=True):
     held: Entry | None = None
     left: Left | None = None
     viewed: tuple[int, int] = (0, 0)
+    cuts: int = 0
     facets: Facets | None = None
     view: View = View.LIST
     track: Track | None = None

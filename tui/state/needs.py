@@ -114,24 +114,27 @@ def needs(old: ViewState, new: ViewState) -> list[Need]:
             wanted.append(need_track(track.anchor, new.entry.key, new.ask))
     wanted += _scrubbed(old, new)
     begun = new.choosing.open and not old.choosing.open
-    if begun or (new.choosing.open and answered):
+    if begun or (new.choosing.open and (answered or new.cuts != old.cuts)):
         wanted.append(NeedOffer(new.ask))
     return wanted
 
 
 def _scrubbed(old: ViewState, new: ViewState) -> list[Need]:
     """What the strip and the lanes lack: another width, or the cursor is beyond what they show."""
-    if new.waiting or new.answered is None or new.entry is None:
+    if new.waiting or new.answered is None:
         return []
+    cut = old.cuts != new.cuts
+    if new.entry is None:
+        return [NeedStrip(new.seq, new.ask, 0, None)] if cut else []
     wanted: list[Need] = []
     moment, scrub = new.entry.created_at_epoch, new.scrub
     zoomed = old.scrub.width_ms != scrub.width_ms
     moved = _key(old.entry) != _key(new.entry)
-    if zoomed or (moved and scrub.width_ms and new.facets is not None and not strip_covers(new.facets, moment)):
+    if zoomed or cut or (moved and scrub.width_ms and new.facets is not None and not strip_covers(new.facets, moment)):
         wanted.append(NeedStrip(new.seq, new.ask, scrub.width_ms, moment if scrub.width_ms else None))
     opened = old.view is not new.view or (old.waiting and not new.waiting)
     if new.view is View.TIMELINE and (
-        opened or old.scrub.lane_ms != scrub.lane_ms or (moved and not scrub.covers(moment))
+        opened or cut or old.scrub.lane_ms != scrub.lane_ms or (moved and not scrub.covers(moment))
     ):
         wanted.append(NeedLanes(new.ask, scrub.lane_ms, moment))
     return wanted

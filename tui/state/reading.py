@@ -1,5 +1,7 @@
 """Pure: a record on the whole screen: what is related to it, and the way from one to the next and back."""
 
+from collections.abc import Callable, Set
+
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -32,6 +34,13 @@ class Reading(Struct, frozen=True):
         """All of them in the order of their numbers."""
         first = (self.prompt,) if self.prompt is not None else ()
         return (*first, *self.session, *self.files)[:JUMPS]
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """All records that can be got to from here, and the one that was."""
+        here = (self.entry,) if self.entry is not None else ()
+        asked = (self.prompt,) if self.prompt is not None else ()
+        return (*here, *self.back, *self.on, *asked, *self.session, *self.files)
 
 
 class Begun(Struct, frozen=True):
@@ -103,3 +112,36 @@ def after(reading: Reading, fact: ReadingFact) -> Reading:
 def stepped(reading: Reading) -> Reading:
     """The list's cursor moved: its record is read now."""
     return replace(reading, entry=None) if reading.entry is not None else reading
+
+
+def without(reading: Reading, keys: Set[RecordKey]) -> Reading:
+    """No way leads to these records any more; the one that is read stays."""
+    if not any(entry.key in keys for entry in reading.entries):
+        return reading
+    return replace(
+        reading,
+        back=_left(reading.back, keys),
+        on=_left(reading.on, keys),
+        prompt=reading.prompt if reading.prompt is not None and reading.prompt.key not in keys else None,
+        session=_left(reading.session, keys),
+        files=_left(reading.files, keys),
+    )
+
+
+def _left(entries: tuple[Entry, ...], keys: Set[RecordKey]) -> tuple[Entry, ...]:
+    return tuple(entry for entry in entries if entry.key not in keys)
+
+
+def renewed(reading: Reading, now: Callable[[Entry], Entry]) -> Reading:
+    """The same, with its records as they are now."""
+    if all(now(entry) is entry for entry in reading.entries):
+        return reading
+    return replace(
+        reading,
+        entry=now(reading.entry) if reading.entry is not None else None,
+        back=tuple(map(now, reading.back)),
+        on=tuple(map(now, reading.on)),
+        prompt=now(reading.prompt) if reading.prompt is not None else None,
+        session=tuple(map(now, reading.session)),
+        files=tuple(map(now, reading.files)),
+    )

@@ -6,6 +6,7 @@ from msgspec.structs import replace
 
 from tui.state import (
     basket,
+    changes,
     corpora,
     costs,
     facts,
@@ -110,6 +111,7 @@ _Linked = (
     | facts.News
     | facts.Counted
     | live.LiveFact
+    | changes.ChangeFact
 )
 
 
@@ -135,7 +137,7 @@ def _linked(state: ViewState, fact: _Linked) -> ViewState:
             return replace(state, fresh=state.fresh + count, live=kept)
         case facts.News(count, queued):
             return replace(state, fresh=state.fresh + count, queued=state.queued if queued is None else queued)
-        case live.Followed() | live.Paused():
+        case live.Followed() | live.Paused() | changes.Deleted() | changes.Changed() | changes.Edited():
             return _lived(state, fact)
         case facts.Counted(counts, projects):
             return replace(state, counts=counts, projects=projects or state.projects)
@@ -150,8 +152,10 @@ def _silenced(state: ViewState, fact: facts.Silence) -> ViewState:
     return _old(replace(state, link=Link.LIVE, silent=False)) if state.silent else state
 
 
-def _lived(state: ViewState, fact: live.LiveFact) -> ViewState:
+def _lived(state: ViewState, fact: live.LiveFact | changes.ChangeFact) -> ViewState:
     match fact:
+        case changes.Deleted() | changes.Changed() | changes.Edited():
+            return changes.after(state, fact)
         case live.Followed() if fact.on:
             top = replace(state, live=live.Live(on=True), cursor=0, held=None, awaited=None, fresh=0)
             said = replace(top, notice="following: new records come in by themselves, until you move")
@@ -163,7 +167,8 @@ def _lived(state: ViewState, fact: live.LiveFact) -> ViewState:
             return replace(state, live=replace(state.live, paused=True), notice=word)
         case live.Paused():
             queued = state.queued if state.live.queued is None else state.live.queued
-            on = replace(state, live=live.Live(on=state.live.on), queued=queued, fresh=0, notice="on again")
+            known = changes.without(state, state.live.gone)
+            on = replace(known, live=live.Live(on=state.live.on), queued=queued, fresh=0, notice="on again")
             return _again(on) if state.fresh or state.live.missed else on
         case _:
             assert_never(fact)
@@ -171,7 +176,9 @@ def _lived(state: ViewState, fact: live.LiveFact) -> ViewState:
 
 def _old(state: ViewState) -> ViewState:
     """What is shown may be old: it is read anew, while it is paused as soon as it goes on."""
-    return replace(state, live=replace(state.live, missed=True)) if state.live.paused else _again(state)
+    if state.live.paused:
+        return replace(state, live=replace(state.live, missed=True))
+    return _again(replace(state, sessions=session_tree.doubted(state.sessions)))
 
 
 def _again(state: ViewState) -> ViewState:
@@ -218,11 +225,14 @@ def _answered(
             return _listed(state, fact, Rows(page.total, dict(fact.pages)))
         case facts.Paged(words_only=words_only) if words_only != state.merging:
             return state  # of the other half of the answer: its rows are in another order
-        case facts.Paged(number=number, hits=hits, total=total):
-            pages = {**state.rows.pages, number: hits}
+        case facts.Paged(number=number, start=start) if start and state.rows.begun(number) != start:
+            return state  # more of it went meanwhile: what follows is asked for again
+        case facts.Paged(number=number, hits=hits, total=total, start=start):
+            pages = {**state.rows.pages, number: (*state.rows.pages[number], *hits) if start else hits}
             near = state.viewed[0] // PAGE
             kept = sorted(pages, key=lambda known: abs(known - near))[:PAGES_KEPT]
-            return replace(state, rows=Rows(total, {known: pages[known] for known in kept}))
+            torn = state.rows.torn - {number}
+            return replace(state, rows=Rows(total, {known: pages[known] for known in kept}, torn))
         case facts.ListFailed(reason=reason) if state.merging:
             return replace(state, merging=False, slow=False, degraded=f"words only: {reason}")
         case facts.ListFailed(reason=reason, misread=misread):

@@ -3,11 +3,12 @@
 Of a project only the pages of sessions that were on the screen are here; what is not yet, still has its rows.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Set
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from worker.contract.records import RecordKey
 from worker.contract.search import Entry
 from worker.contract.sessions import SessionLine
 
@@ -48,7 +49,8 @@ Node = ProjectNode | SessionNode | EntryNode
 class Branch(Struct, frozen=True):
     """Sessions of a project. pages: by number. held: records of those that are open, by row id; None: on their way.
 
-    at: the row id of an open session → its place among the sessions.
+    at: the row id of an open session → its place among the sessions. old_pages, old_held: what may read otherwise by
+    now, and is shown until it is read anew.
     """
 
     open: bool = False
@@ -56,6 +58,8 @@ class Branch(Struct, frozen=True):
     pages: Mapping[int, tuple[SessionLine, ...]] = field(default_factory=dict)
     at: Mapping[int, int] = field(default_factory=dict)
     held: Mapping[int, tuple[Entry, ...] | None] = field(default_factory=dict)
+    old_pages: frozenset[int] = frozenset()
+    old_held: frozenset[int] = frozenset()
     failed: str = ""
 
     def line(self, index: int) -> SessionLine | None:
@@ -279,7 +283,9 @@ def after(tree: Tree, fact: TreeFact) -> Tree:
             branch = tree.branch(project)
             if row_id not in branch.at:
                 return tree
-            return _steady(tree, _put(tree, project, replace(branch, held={**branch.held, row_id: entries})))
+            held = {**branch.held, row_id: entries}
+            read = replace(branch, held=held, old_held=branch.old_held - {row_id})
+            return _steady(tree, _put(tree, project, read))
         case RecordsFailed(project, row_id):
             return _steady(tree, _put(tree, project, _shut(tree.branch(project), row_id)))
         case ProjectsRead() | ReadFailed() | PageRead() | PageFailed():
@@ -312,7 +318,14 @@ def _read(tree: Tree, fact: ProjectsRead | ReadFailed | PageRead | PageFailed) -
             pages = {**branch.pages, number: sessions}
             near = max(tree.cursor - tree.row_of(project), 0) // PAGE
             kept = sorted(pages, key=lambda known: abs(known - near))[:PAGES_KEPT]
-            grown = replace(branch, total=total, pages={known: pages[known] for known in kept}, failed="")
+            places = {line.id: number * PAGE + offset for offset, line in enumerate(sessions)}
+            lost = {known for known, place in branch.at.items() if place // PAGE == number and known not in places}
+            grown = replace(
+                branch, total=total, pages={known: pages[known] for known in kept}, failed="",
+                at={row_id: places.get(row_id, place) for row_id, place in branch.at.items() if row_id not in lost},
+                held={row_id: entries for row_id, entries in branch.held.items() if row_id not in lost},
+                old_pages=branch.old_pages - {number},
+            )  # fmt: skip
             return _steady(tree, _put(tree, project, grown))
         case PageFailed(_, project, reason):
             return _put(tree, project, replace(tree.branch(project), failed=reason))
@@ -336,7 +349,7 @@ def _opened(tree: Tree, open_now: bool) -> Tree:
 def _shut(branch: Branch, row_id: int) -> Branch:
     at = {known: place for known, place in branch.at.items() if known != row_id}
     held = {known: entries for known, entries in branch.held.items() if known != row_id}
-    return replace(branch, at=at, held=held)
+    return replace(branch, at=at, held=held, old_held=branch.old_held - {row_id})
 
 
 def _put(tree: Tree, project: str, branch: Branch) -> Tree:
@@ -348,15 +361,32 @@ def _steady(before: Tree, tree: Tree) -> Tree:
     match before.node:
         case ProjectNode(project):
             return replace(tree, cursor=tree.row_of(project))
-        case SessionNode(project, index) if tree.branch(project).total is not None:
+        case SessionNode(project, index, line) if tree.branch(project).total is not None:
+            index = _place(tree.branch(project), line, index)
             last = (tree.branch(project).total or 1) - 1
             return replace(tree, cursor=tree.row_of(project, min(index, last)) if last >= 0 else tree.row_of(project))
-        case EntryNode(project, session):
+        case EntryNode(project, session, entry):
             place = tree.branch(project).at.get(session.id)
             offset = before.cursor - before.parent(before.cursor)
             if place is not None:
+                held = tree.branch(project).held.get(session.id) or ()
+                offset = next((at for at, known in enumerate(held, 1) if entry and known.key == entry.key), offset)
+                offset = min(offset, tree.branch(project).below(session.id))
                 return replace(tree, cursor=_within(replace(tree, cursor=tree.row_of(project, place) + offset)))
     return replace(tree, cursor=_within(tree))
+
+
+def _place(branch: Branch, line: SessionLine | None, index: int) -> int:
+    """Where a session is by now."""
+    if line is None:
+        return index
+    found = (
+        number * PAGE + offset
+        for number, page in branch.pages.items()
+        for offset, known in enumerate(page)
+        if known.id == line.id
+    )
+    return next(found, index)
 
 
 def _within(tree: Tree) -> int:
@@ -364,12 +394,83 @@ def _within(tree: Tree) -> int:
 
 
 def missing(tree: Tree) -> Iterator[tuple[str, int]]:
-    """(project, page) of what is on the screen, or at the cursor, and not here yet."""
+    """(project, page) of what is on the screen, or at the cursor, and not here yet, or old."""
     asked: set[tuple[str, int]] = set()
     for row in (tree.cursor, *range(max(tree.viewed[0], 0), min(tree.viewed[1], tree.total - 1) + 1)):
         match tree.at(row):
-            case SessionNode(project, index, None) if not tree.branch(project).failed:
-                want = (project, index // PAGE)
-                if want not in asked and want[1] not in tree.branch(project).pages:
-                    asked.add(want)
-                    yield want
+            case SessionNode(project, index):
+                place: int | None = index
+            case EntryNode(project, session):
+                place = tree.branch(project).at.get(session.id)
+            case _:
+                continue
+        branch = tree.branch(project)
+        if place is None or branch.failed:
+            continue
+        want = (project, place // PAGE)
+        if want not in asked and (want[1] not in branch.pages or want[1] in branch.old_pages):
+            asked.add(want)
+            yield want
+
+
+def old_held(tree: Tree) -> Iterator[tuple[str, int]]:
+    """(project, row id) of open sessions that may hold something else by now."""
+    for project, branch in tree.branches.items():
+        for row_id in branch.old_held:
+            yield project, row_id
+
+
+def entries(tree: Tree) -> Iterator[Entry]:
+    """The records of the sessions that are open."""
+    for branch in tree.branches.values():
+        for held in branch.held.values():
+            yield from held or ()
+
+
+def without(tree: Tree, keys: Set[RecordKey]) -> Tree:
+    """The tree without these records; what its sessions come to is read anew."""
+    if not tree.open:
+        return tree
+    left = _each(tree, lambda held: tuple(entry for entry in held if entry.key not in keys))
+    match tree.node:
+        case EntryNode(project, session, entry) if entry is not None and entry.key in keys:
+            place = left.branch(project).at[session.id]
+            held = tree.branch(project).held.get(session.id) or ()
+            above = sum(known.key not in keys for known in held[: tree.cursor - tree.parent(tree.cursor) - 1])
+            offset = min(above + 1, left.branch(project).below(session.id))
+            return replace(left, cursor=left.row_of(project, place) + offset)
+    return _steady(tree, left)
+
+
+def renewed(tree: Tree, now: Callable[[Entry], Entry]) -> Tree:
+    """The tree with its records as they are now; what its sessions come to is read anew."""
+    return _each(tree, lambda held: tuple(map(now, held)))
+
+
+def doubted(tree: Tree) -> Tree:
+    """All that is shown of sessions may be another by now: it is read anew, and stays until then."""
+    if not tree.open:
+        return tree
+    doubtful = {
+        name: replace(
+            branch,
+            old_pages=frozenset(branch.pages),
+            old_held=frozenset(row_id for row_id, held in branch.held.items() if held is not None),
+        )
+        for name, branch in tree.branches.items()
+    }
+    return replace(tree, branches=doubtful)
+
+
+def _each(tree: Tree, now: Callable[[tuple[Entry, ...]], tuple[Entry, ...]]) -> Tree:
+    if not tree.open:
+        return tree
+    branches = {
+        name: replace(
+            branch,
+            held={row_id: now(held) if held is not None else None for row_id, held in branch.held.items()},
+            old_pages=frozenset(branch.pages),
+        )
+        for name, branch in tree.branches.items()
+    }
+    return replace(tree, branches=branches)

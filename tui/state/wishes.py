@@ -1,6 +1,7 @@
 """Pure: (state, action of the keymap) → fact, where the state alone decides: steps, scope, kinds, or why not."""
 
 from tui.state import basket, facts, live, reading, scopes
+from tui.state.changes import gone
 from tui.state.facts import Fact
 from tui.state.model import View, ViewState
 from tui.state.reasons import why_not
@@ -93,6 +94,8 @@ def _marked(state: ViewState, action: str) -> Fact:
             return _travel(state, 1 if action == "next_mark" else -1)
     if entry is None:
         return facts.Said("no record here to mark")
+    if state.shown_failed == gone(entry.key):
+        return facts.Said(state.shown_failed)
     if marks.span_from is not None:
         return _spanned(state)
     return basket.SpanBegun(entry.key) if action == "span" else basket.Marked(entry)
