@@ -137,7 +137,10 @@ class Asking:
         """What is missing on the screen, as long as something is; a fast scroll is followed, not caught up with."""
         while missing := missing_pages(self._desk.state):
             state = self._desk.state
-            fact = await self.gateway.lists.paged(state.seq, state.ask, missing[0], words_only=state.merging)
+            start = state.rows.begun(missing[0])
+            fact = await self.gateway.lists.paged(
+                state.seq, state.ask, missing[0], words_only=state.merging, start=start
+            )
             self._desk.tell(fact)
             if isinstance(fact, facts.ListFailed):
                 return

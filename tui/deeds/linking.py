@@ -1,15 +1,18 @@
 """The worker: found, heard, asked again, exchanged for that of another memory."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Set
 
 from tui.deeds.asking import Asking
 from tui.deeds.desk import Desk
 from tui.deeds.table import Deed
 from tui.gateway.front import Gateway
-from tui.state import facts
+from tui.state import changes, facts
 from tui.state.facts import Fact
 from tui.state.model import Link, View, ViewState
+from tui.state.needs import NeedRecord
+from worker.contract.errors import MemError
+from worker.contract.records import RecordKey
 from worker.contract.settings import Settings
 
 FLUSH_S = 0.25
@@ -17,6 +20,8 @@ FLUSH_S = 0.25
 AGAIN_S, AGAIN_MOST_S = 3.0, 30.0
 """What was asked while the index by meaning was being opened or filled is asked again after this long, then after twice
 as long, and so on up to the most."""
+MOST_EDITS = 40
+"""If more of what is shown was edited than this, all of it is asked for again."""
 REST_S = 1.0
 """It is passed on no more often than this, however fast it comes: a badge that is repainted costs a line of bytes."""
 
@@ -33,6 +38,8 @@ class Linking:
         self._open_gateway = open_gateway
         self._news = 0
         self._queued: int | None = None
+        self._deleted: set[RecordKey] = set()
+        self._changed: set[RecordKey] = set()
         self._flush_waits = False
         self._again_s = AGAIN_S
         self._again_waits = False
@@ -72,11 +79,21 @@ class Linking:
             self._heard(fact)
 
     def _heard(self, fact: Fact) -> None:
-        if not isinstance(fact, facts.News):
-            self._desk.tell(fact)
-            return
-        self._news += fact.count
-        self._queued = fact.queued if fact.queued is not None else self._queued
+        match fact:
+            case facts.News(count, queued):
+                self._news += count
+                self._queued = queued if queued is not None else self._queued
+            case changes.Deleted(keys):
+                self._deleted |= keys
+            case changes.Changed(keys):
+                self._changed |= keys
+            case _:
+                missed = isinstance(fact, facts.Resync)
+                missed = missed or (isinstance(fact, facts.StreamOpen) and self._desk.state.link is Link.LOST)
+                self._desk.tell(fact)
+                if missed:
+                    self._desk.background("recheck", self._recheck)
+                return
         if not self._flush_waits:
             self._wait_for_more()
 
@@ -93,17 +110,60 @@ class Linking:
         news, self._news = self._news, 0
         first = state.empty_memory and news > 0 and not state.live.paused
         queued, self._queued = self._queued, None
+        self._pass_changes_on()
         self._desk.tell(facts.News(news, queued))
         if first:
             self.refresh()
         elif self._desk.state.follows and self._desk.state.fresh:
             self._desk.tell(facts.Refreshed(top=True))
 
+    def _pass_changes_on(self) -> None:
+        deleted, self._deleted = frozenset(self._deleted), set()
+        if deleted:
+            self._desk.tell(changes.Deleted(deleted))
+            if not self._desk.state.live.paused:
+                self._asking.count()
+        if not self._changed or self._desk.busy("edits"):
+            return
+        changed, self._changed = frozenset(self._changed), set()
+        edited = changed & changes.shown(self._desk.state)
+        if self._desk.state.live.paused:
+            self._desk.tell(changes.Changed(changed))
+        elif len(edited) > MOST_EDITS:
+            self._desk.tell(facts.Resync())
+            self._desk.background("recheck", self._recheck)
+        else:
+            self._desk.background("edits", self._edits, edited)
+
+    async def _edits(self, keys: Set[RecordKey]) -> None:
+        """Read anew what was edited, each in its place."""
+        try:
+            self._renew(changes.Edited(await self._asking.gateway.records.entries(tuple(keys))))
+        except MemError:
+            return  # what breaks the line has all read anew once it is mended
+
+    def _renew(self, fact: changes.Edited) -> None:
+        self._desk.tell(fact)
+        subject = self._desk.state.subject
+        if subject is not None and any(entry.key == subject.key for entry in fact.entries):
+            self._asking.open_now(NeedRecord(subject, ()))
+
+    async def _recheck(self) -> None:
+        """What was put aside is in no answer to a question, and something may have been missed of it."""
+        aside = self._desk.state.basket.entries
+        try:
+            entries = await self._asking.gateway.records.entries([entry.key for entry in aside])
+        except MemError:
+            return
+        there = {entry.key for entry in entries}
+        self._desk.tell(changes.Deleted(frozenset(entry.key for entry in aside if entry.key not in there)))
+        self._renew(changes.Edited(entries))
+
     def changed(self, before: ViewState, state: ViewState) -> None:
         """What came while a record was read, or while all was paused, comes in after that."""
         if state.follows and not before.follows and state.fresh and not self._flush_waits:
             self._wait_for_more()
-        if before.live.paused and not state.live.paused and state.empty_memory:
+        if before.live.paused and not state.live.paused and (state.empty_memory or before.live.gone):
             self._asking.count()
         if before.ask != state.ask:
             self._again_s = AGAIN_S
@@ -121,7 +181,8 @@ class Linking:
     def _rested(self) -> None:
         self._flush_waits = False
         state = self._desk.state
-        if self._news or self._queued is not None or (state.follows and state.fresh):
+        waits = self._news or self._deleted or self._changed
+        if waits or self._queued is not None or (state.follows and state.fresh):
             self._wait_for_more()
 
     def refresh(self) -> None:
@@ -152,7 +213,9 @@ class Linking:
             self._desk.say("your memory is not empty; `claude-mem tui --demo` opens the demo beside it")
 
     async def _switch(self, settings: Settings) -> None:
-        self._desk.stop("link", "list", "pages", "preview", "track", "count")
+        self._desk.stop("link", "list", "pages", "preview", "track", "count", "edits", "recheck")
+        self._deleted.clear()
+        self._changed.clear()
         await self._asking.gateway.close()
         self._asking.gateway = self._open_gateway(settings)
         self._desk.tell(facts.Switched(str(settings.database), settings.demo))

@@ -117,6 +117,8 @@ class Surveying:
     def _fill(self) -> None:
         if next(session_tree.missing(self._desk.state.sessions), None) and not self._desk.busy("sessions"):
             self._desk.background("sessions", self._pages)
+        if next(session_tree.old_held(self._desk.state.sessions), None) and not self._desk.busy("held"):
+            self._desk.background("held", self._held)
 
     def _failed(self, state: ViewState) -> Fact | None:
         """What to ask once more of an open screen that was not answered."""
@@ -156,6 +158,15 @@ class Surveying:
             seq, (project, number) = self._desk.state.sessions.seq, want
             as_of_ms = self._desk.state.ask.as_of_ms
             self._desk.tell(await self._asking.gateway.surveys.sessions(seq, project, number, as_of_ms))
+            await asyncio.sleep(0)
+
+    async def _held(self) -> None:
+        """What open sessions hold by now, one after the other; who is not answered stays with what was told."""
+        while (want := next(session_tree.old_held(self._desk.state.sessions), None)) is not None:
+            fact, _ = await self._asking.gateway.surveys.session(*want, self._desk.state.ask.as_of_ms)
+            if not isinstance(fact, session_tree.RecordsRead):
+                return
+            self._desk.tell(fact)
             await asyncio.sleep(0)
 
 

@@ -13,12 +13,15 @@ from tui.gateway.records import Records
 from tui.gateway.settings import KeptSettings
 from tui.gateway.surveys import Surveys
 from tui.gateway.times import Times
-from tui.state import facts
+from tui.state import changes, facts
 from tui.state.facts import Fact
 from worker.contract.errors import MemError
+from worker.contract.events import StreamEvent
+from worker.contract.records import RecordKey, RecordKind
 from worker.contract.settings import Settings
 
 _NEWS = {"new_observation", "new_summary", "new_prompt"}
+_CHANGED = "changed_"
 
 
 def connect(settings: Settings) -> Client:
@@ -107,6 +110,10 @@ class Gateway:
                         yield facts.Resync()
                     elif event.type in _NEWS or event.queueDepth is not None:
                         yield facts.News(int(event.type in _NEWS), event.queueDepth)
+                    elif (known := _changed(event)) is not None:
+                        for key in known.keys:
+                            self.records.forget(key)
+                        yield known
                 reason = "the worker closed the connection"
             except MemError as error:
                 reason = error.message
@@ -115,3 +122,22 @@ class Gateway:
             attempt = attempt or 0
             await asyncio.sleep(self.pause_s(attempt))
             attempt += 1
+
+
+def _changed(event: StreamEvent) -> changes.Deleted | changes.Changed | None:
+    """What an event tells of a record that was there before; None if it tells of none."""
+    if event.type == "record_deleted":
+        key = _key(event.kind, event.record_id)
+        return changes.Deleted(frozenset({key})) if key is not None else None
+    kind = event.type.removeprefix(_CHANGED)
+    if not event.type.startswith(_CHANGED) or kind not in [*RecordKind]:
+        return None
+    row = {"observation": event.observation, "summary": event.summary, "prompt": event.prompt}[kind] or {}
+    key = _key(kind, row.get("id"))
+    return changes.Changed(frozenset({key})) if key is not None else None
+
+
+def _key(kind: str | None, record_id: object) -> RecordKey | None:
+    if kind is None or kind not in [*RecordKind] or not isinstance(record_id, int):
+        return None
+    return RecordKey(RecordKind(kind), record_id)

@@ -33,13 +33,13 @@ class Lists:
             return facts.ListFailed(need.seq, error.message, misread=isinstance(error, Invalid))
         return facts.Listed(need.seq, page, pages, focus, words_only)
 
-    async def paged(self, seq: int, ask: Ask, number: int, *, words_only: bool = False) -> Fact:
-        """One more page."""
+    async def paged(self, seq: int, ask: Ask, number: int, *, words_only: bool = False, start: int = 0) -> Fact:
+        """One more page, or what comes after its first ``start`` rows."""
         try:
-            page = await self._page(ask, number, Mode.KEYWORD if words_only else None)
+            page = await self._page(ask, number, Mode.KEYWORD if words_only else None, start)
         except MemError as error:
             return facts.ListFailed(seq, error.message)
-        return facts.Paged(seq, number, page.hits, page.total, words_only)
+        return facts.Paged(seq, number, page.hits, page.total, words_only, start)
 
     async def faceted(self, seq: int, ask: Ask, buckets: int, strip: Strip | None = None) -> Fact | None:
         """What the set is made of; None if that cannot be told (the list itself says why)."""
@@ -90,8 +90,9 @@ class Lists:
             return None
         return counted - 1 if later is ask.newest_first else counted
 
-    async def _page(self, ask: Ask, number: int, mode: Mode | None) -> SearchPage:
-        return await self._line.send(calls.search(query_of(ask, limit=PAGE, offset=number * PAGE, mode=mode)))
+    async def _page(self, ask: Ask, number: int, mode: Mode | None, start: int = 0) -> SearchPage:
+        query = query_of(ask, limit=PAGE - start, offset=number * PAGE + start, mode=mode)
+        return await self._line.send(calls.search(query))
 
     async def _locate(
         self,

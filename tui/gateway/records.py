@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from msgspec import structs
 
 from tui.gateway.line import Line
-from tui.state import basket, facts, reading
+from tui.state import basket, changes, facts, reading
 from tui.state.facts import Fact
 from tui.state.model import REACH
 from tui.state.needs import NeedTrack
@@ -30,16 +30,19 @@ class Records:
         self._line = line
         self._records: OrderedDict[RecordKey, Record] = OrderedDict()
 
-    def forget(self) -> None:
-        """Read records anew from now on."""
-        self._records.clear()
+    def forget(self, key: RecordKey | None = None) -> None:
+        """Read a record anew from now on, or all of them."""
+        if key is None:
+            self._records.clear()
+        else:
+            self._records.pop(key, None)
 
     async def opened(self, key: RecordKey, entry: Entry | None = None) -> Fact:
         """A record in full, from memory if it was read before."""
         try:
             record = self._records.get(key) or await self._read(key)
         except NotFound:
-            return facts.OpenFailed(key, f"{key} is gone; it was deleted meanwhile")
+            return facts.OpenFailed(key, changes.gone(key))
         except MemError as error:
             return facts.OpenFailed(key, error.message)
         self._records[key] = record

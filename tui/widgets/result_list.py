@@ -4,6 +4,7 @@ It knows only the rows that are loaded; a cursor move paints two lines, since on
 """
 
 import re
+from collections.abc import Iterable
 from typing import ClassVar
 
 from rich.style import Style
@@ -22,9 +23,12 @@ from tui.state.live import Followed
 from tui.state.model import View, ViewState
 from tui.widgets.paint import Acts, Painter, bindings, components
 from worker.contract.project_name import head
+from worker.contract.records import RecordKey
 from worker.contract.search import Entry, Order
 
 _PER_PATTERN = 64
+_FEW = 3
+"""Lines that are painted one by one, and not with all the others."""
 
 
 class ResultList(ScrollView, Acts, Painter, can_focus=True):
@@ -46,12 +50,17 @@ class ResultList(ScrollView, Acts, Painter, can_focus=True):
 
     def show(self, state: ViewState) -> None:
         """Show this state, painting only what it changed."""
+        standing = self._standing() if self._state.cuts != state.cuts else ()
         before, self._state = self._state, state
         if state.view is View.TIMELINE and state.track is not None and state.track.entries is not _entries(before):
             self._lay_out(state.track.entries)
         if before.answered != state.answered:
             self._patterns.clear()
         if self._same_rows(before, state):
+            for line in self._otherwise(before, state):
+                if (entry := state.rows.at(line)) is not None:
+                    self._patterns.pop((entry.kind.value, entry.id), None)
+                self._repaint(line, line)
             if before.basket is not state.basket:
                 self._remark(before)
             elif state.basket.span_from is not None and before.here != state.here:
@@ -65,6 +74,7 @@ class ResultList(ScrollView, Acts, Painter, can_focus=True):
         if before.view is not state.view and state.view is View.TIMELINE:
             self._centre()
         else:
+            self._stay(standing)
             self._keep_in_sight()
         self.call_after_refresh(self._tell_viewed)
 
@@ -214,12 +224,23 @@ class ResultList(ScrollView, Acts, Painter, can_focus=True):
         return before.rows is state.rows or self._same_in_sight(before, state)
 
     def _same_in_sight(self, before: ViewState, state: ViewState) -> bool:
-        """Whether what was loaded changes nothing on the screen: a page ahead is not worth a screenful of bytes."""
+        """Whether the screen shows the same records, and most of them as they were.
+
+        A page ahead is not worth a screenful of bytes, nor is a record that was edited.
+        """
         if before.rows.total != state.rows.total or self._widest_key(state) != self._key_cells:
             return False
+        edited = self._otherwise(before, state)
+        keys = [[entry.key if (entry := each.rows.at(line)) else None for line in edited] for each in (before, state)]
+        return keys[0] == keys[1] and len(edited) <= _FEW
+
+    def _otherwise(self, before: ViewState, state: ViewState) -> list[int]:
+        """The lines on the screen that read otherwise in the list."""
+        if before.rows is state.rows or self._timeline:
+            return []
         first = int(self.scroll_offset.y)
         lines = range(first, min(first + self.size.height, state.rows.total))
-        return all(before.rows.at(line) == state.rows.at(line) for line in lines)
+        return [line for line in lines if before.rows.at(line) != state.rows.at(line)]
 
     def _lay_out(self, entries: tuple[Entry, ...]) -> None:
         self._lines, self._at = [], []
@@ -276,6 +297,24 @@ class ResultList(ScrollView, Acts, Painter, can_focus=True):
         top = sight.top(line, was=was, height=self.size.height, count=self._count(), ahead=ahead)
         if top != was:
             self.scroll_to(y=top, animate=False, force=True, immediate=True)
+
+    def _standing(self) -> tuple[tuple[RecordKey, int], ...]:
+        """The records on the screen, each with how far down it is; that of the cursor first."""
+        top, here = int(self.scroll_offset.y), self._line_of(self._state)
+        lines = range(top, min(top + self.size.height, self._count()))
+        ordered = sorted(lines, key=lambda line: line != here)
+        seen = ((self._entry(line), line - top) for line in ordered)
+        return tuple((entry.key, down) for entry, down in seen if isinstance(entry, Entry))
+
+    def _stay(self, standing: Iterable[tuple[RecordKey, int]]) -> None:
+        """Records went: the first of those that are left stays where it was on the screen, as far as that goes."""
+        for key, down in standing:
+            if (index := self._state.find(key)) is not None:
+                line = self._at[index] if self._timeline else index
+                top = max(0, min(line - down, self._count() - self.size.height))
+                if top != int(self.scroll_offset.y):
+                    self.scroll_to(y=top, animate=False, force=True, immediate=True)
+                return
 
     def _tell_viewed(self) -> None:
         first = self.scroll_offset.y

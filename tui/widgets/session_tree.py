@@ -37,10 +37,12 @@ class SessionTree(ScrollView, Acts, Painter, can_focus=True):
         super().__init__(id=id)
         self._look = look
         self._tree = state.sessions
+        self._cuts = state.cuts
 
     def show(self, state: ViewState) -> None:
         """Show this state, painting only what it changed."""
         before, self._tree = self._tree, state.sessions
+        cut, self._cuts = self._cuts != state.cuts, state.cuts
         if before is self._tree:
             return
         if _same_rows(before, self._tree):
@@ -53,6 +55,8 @@ class SessionTree(ScrollView, Acts, Painter, can_focus=True):
             return
         self.virtual_size = Size(self.size.width, self._tree.total)
         self.refresh()
+        if cut:
+            self._stay(self._tree.cursor - before.cursor)
         self._keep_in_sight()
         self.call_after_refresh(self._tell_seen)
 
@@ -122,6 +126,13 @@ class SessionTree(ScrollView, Acts, Painter, can_focus=True):
     def _keep_in_sight(self, *, ahead: int = 0) -> None:
         was, height, count = int(self.scroll_offset.y), self.size.height, self._tree.total
         top = sight.top(self._tree.cursor, was=was, height=height, count=count, ahead=ahead)
+        if top != was:
+            self.scroll_to(y=top, animate=False, force=True, immediate=True)
+
+    def _stay(self, moved: int) -> None:
+        """Records went: the row of the cursor stays where it was on the screen, as far as that goes."""
+        was = int(self.scroll_offset.y)
+        top = max(0, min(was + moved, self._tree.total - self.size.height))
         if top != was:
             self.scroll_to(y=top, animate=False, force=True, immediate=True)
 
