@@ -268,6 +268,8 @@ async def both(worker: FakeWorker, call: Call[Any]) -> list[Request]:
         (calls.delete(RecordKey(RecordKind.OBSERVATION, 118)), "DELETE", "/api/observation/118", {}, {}),
         (calls.delete(RecordKey(RecordKind.SUMMARY, 14)), "DELETE", "/api/summary/14", {}, {}),
         (calls.delete(RecordKey(RecordKind.PROMPT, 40)), "DELETE", "/api/prompt/40", {}, {}),
+        (calls.delete_tool_use(9), "DELETE", "/api/tool-uses/9", {}, {}),
+        (calls.delete_session_texts(3), "DELETE", "/api/sessions/3/texts", {}, {}),
         (
             calls.tool_uses(
                 ToolUseQuery(

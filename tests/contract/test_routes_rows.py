@@ -221,6 +221,32 @@ async def test_a_copy_of_another_devices_row_of_that_number_is_no_hindrance(edge
     assert (await edge.client.delete("/api/observation/1")).status_code == 200
 
 
+async def test_a_tool_use_goes_alone(edge: Edge) -> None:
+    await memory(edge)
+    await keep_tool_uses(edge, {}, {"tool_use_id": "1", "tool_name": "Read"})
+    answer = await edge.client.delete(calls.TOOL_USE.format(id=1))
+    assert answer.json() == {"success": True, "id": "1", "kind": "tool_use", "entity_rev": None}
+    assert [use["id"] for use in (await edge.ask(calls.TOOL_USES))["toolUses"]] == [2]
+    assert await edge.problem("DELETE", calls.TOOL_USE.format(id=1)) == (404, "not_found", "id")
+    assert await edge.problem("DELETE", calls.TOOL_USE.format(id="toolu_1")) == (422, "invalid", "id")
+    assert (await edge.ask(calls.SEARCH, query="zebra", format="hits"))["total"] == 3
+    assert edge.broadcaster.sent == []
+
+
+async def test_what_a_session_says_itself_goes_and_its_records_stay(edge: Edge) -> None:
+    await memory(edge)
+    await write(edge, "UPDATE sdk_sessions SET user_prompt = 'asked', custom_title = 'called'", ())
+    answer = await edge.client.delete(calls.SESSION_TEXTS.format(id=2))
+    assert answer.json() == {"success": True, "id": "2", "kind": "session", "entity_rev": None}
+    rows = await edge.post(calls.SESSIONS_BATCH, {"memorySessionIds": ["m-1", "m-2"]})
+    assert [(row["user_prompt"], row["custom_title"]) for row in rows] == [(None, None), ("asked", "called")]
+    assert edge.broadcaster.sent == [{"type": "session_changed", "sessionDbId": 2, "project": "api"}]
+    assert (await edge.client.delete(calls.SESSION_TEXTS.format(id=1))).status_code == 200
+    assert (await edge.ask(calls.SEARCH, query="zebra", format="hits"))["total"] == 3
+    assert await edge.problem("DELETE", calls.SESSION_TEXTS.format(id=3)) == (404, "not_found", "id")
+    assert await edge.problem("DELETE", calls.SESSION_TEXTS.format(id="m-1")) == (422, "invalid", "id")
+
+
 async def test_our_calls_ask_for_just_these(edge: Edge) -> None:
     await memory(edge)
     for text in ("1", "S1", "P1"):

@@ -143,6 +143,37 @@ async def test_a_table_that_another_program_took_away_holds_nothing_up(store: St
     assert files_with_mark(store.path) == []
 
 
+@pytest.mark.parametrize("what", ["tool use", "texts of a session"])
+async def test_rows_that_stand_in_no_index_are_in_no_file_either(
+    store: Store, other: sqlite3.Connection, what: str
+) -> None:
+    await fill(store, make_batch([observation_row("zebra")]))
+    if what == "tool use":
+        use = "INSERT INTO tool_uses (tool_use_id, content_session_id, project, tool_name, tool_input, created_at,"
+        other.execute(f"{use} created_at_epoch) VALUES ('t', 'c-1', 'shop', 'Bash', ?, '', 1)", (f"{MARK} " * 2_000,))
+    else:
+        other.execute("UPDATE sdk_sessions SET user_prompt = ?, custom_title = ?", (f"{MARK} " * 20, MARK))
+    assert files_with_mark(store.path)
+    gone = forget.delete_tool_use if what == "tool use" else forget.clear_session
+    await store.write(lambda connection: gone(connection, 1))
+    left = "SELECT value FROM py_meta WHERE key = 'to_erase'"
+    assert other.execute(left).fetchone() == ("",), "no index has to be merged for it"
+    async with catching_up(store):
+        await eventually(lambda: is_erased(store))
+    assert files_with_mark(store.path) == []
+    assert_whole(store.path)
+
+
+async def test_what_is_to_be_merged_is_not_forgotten_for_a_row_that_stands_in_no_index(store: Store) -> None:
+    await filled(store)
+    for key in await keys_of_mark(store):
+        await delete(store, key)
+    await store.write(lambda connection: forget.clear_session(connection, 1))
+    async with catching_up(store):
+        await eventually(lambda: is_erased(store))
+    assert files_with_mark(store.path) == []
+
+
 @pytest.mark.parametrize(
     ("of_session", "prompts", "left"),
     [

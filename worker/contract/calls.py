@@ -60,6 +60,7 @@ OBSERVATIONS_BY_FILE = "/api/observations/by-file"
 SESSIONS_BATCH = "/api/sdk-sessions/batch"
 TOOL_USES = "/api/tool-uses"
 TOOL_USES_BATCH = "/api/tool-uses/batch"
+TOOL_USE = "/api/tool-uses/{id}"
 OBSERVATIONS = "/api/observations"
 SUMMARIES = "/api/summaries"
 PROMPTS = "/api/prompts"
@@ -70,6 +71,7 @@ PROMPT = "/api/prompt/{id}"
 RECALLS = "/api/recalls"
 SESSIONS = "/api/sessions"
 SESSION = "/api/sessions/{session}"
+SESSION_TEXTS = "/api/sessions/{id}/texts"
 LANES = "/api/lanes"
 LANES_NEXT = "/api/lanes/next"
 SESSION_INIT = "/api/sessions/init"
@@ -507,6 +509,16 @@ def delete(key: RecordKey) -> Call[Deleted]:
             return Call("DELETE", SUMMARY_ROW.format(id=key.id), Deleted)
         case RecordKind.PROMPT:
             return Call("DELETE", PROMPT.format(id=key.id), Deleted)
+
+
+def delete_tool_use(row_id: int) -> Call[Deleted]:
+    """Take away for good what an agent did with a tool. Errors: ``NotFound``."""
+    return Call("DELETE", TOOL_USE.format(id=row_id), Deleted)
+
+
+def delete_session_texts(row_id: int) -> Call[Deleted]:
+    """Take the texts of a session's own row away for good; its records stay. Errors: ``NotFound``."""
+    return Call("DELETE", SESSION_TEXTS.format(id=row_id), Deleted)
 
 
 def tool_uses(query: ToolUseQuery) -> Call[ToolUses]:

@@ -52,7 +52,10 @@ class Aliases(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Deleted(msgspec.Struct, frozen=True, kw_only=True):
-    """The record is gone, from lists, search and timeline alike. entity_rev: of the cloud's copy; there is none."""
+    """It is gone, a record from lists, search and timeline alike. entity_rev: of the cloud's copy; there is none.
+
+    kind: of a record as everywhere; `tool_use`, or `session` where it is the texts of a session's own row.
+    """
 
     success: bool
     id: str

@@ -16,8 +16,9 @@ class StreamEvent(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 
     type: connected, initial_load, processing_status, new_observation, new_summary, new_prompt, session_started,
     session_completed, observation_queued; of our own changed_observation, changed_summary, changed_prompt,
-    record_deleted (``kind``, ``record_id``), ``index_status`` (``index``: how far the index by meaning is) and
-    ``resync`` (events were lost: read the lists again).
+    record_deleted (``kind``, ``record_id``), session_changed (``sessionDbId``, ``project``: what its own row says),
+    ``index_status`` (``index``: how far the index by meaning is) and ``resync`` (events were lost: read the lists
+    again).
     """
 
     type: str

@@ -23,6 +23,12 @@ def begin(connection: sqlite3.Connection) -> None:
     _leave(connection, ",".join(_TABLES))
 
 
+def begin_log(connection: sqlite3.Connection) -> None:
+    """Something was deleted in this transaction that stands in no index: only the log is to be folded in."""
+    if not is_due(connection):
+        _leave(connection, "")
+
+
 def is_due(connection: sqlite3.Connection) -> bool:
     """Whether something that was deleted may still stand in the file."""
     return _left(connection) is not None

@@ -4,6 +4,7 @@ import sqlite3
 
 from worker.contract.errors import NotFound, Unavailable
 from worker.contract.records import RecordKey, RecordKind
+from worker.store import erasing
 
 _TABLES = {
     RecordKind.OBSERVATION: "observations",
@@ -35,6 +36,25 @@ def delete(connection: sqlite3.Connection, key: RecordKey) -> None:
         )
     for prompt in prompts:
         connection.execute(_OUT_OF_SESSION, tuple(prompt))
+
+
+def delete_tool_use(connection: sqlite3.Connection, row_id: int) -> None:
+    """Delete what an agent did with a tool; what was learned of it stays. Errors: ``NotFound``."""
+    if not connection.execute("DELETE FROM tool_uses WHERE id = ?", (row_id,)).rowcount:
+        raise NotFound(f"tool use #{row_id} not found", field="id")
+    erasing.begin_log(connection)
+
+
+def clear_session(connection: sqlite3.Connection, row_id: int) -> str:
+    """Take the texts out of a session's own row, which are its first prompt and its title; its records stay, and need
+    the row. Gives the project. Errors: ``NotFound``.
+    """
+    found = connection.execute("SELECT project FROM sdk_sessions WHERE id = ?", (row_id,)).fetchone()
+    if found is None:
+        raise NotFound(f"session #{row_id} not found", field="id")
+    connection.execute("UPDATE sdk_sessions SET user_prompt = NULL, custom_title = NULL WHERE id = ?", (row_id,))
+    erasing.begin_log(connection)
+    return str(found[0])
 
 
 def _has_copy(connection: sqlite3.Connection, key: RecordKey) -> bool:

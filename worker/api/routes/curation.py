@@ -1,4 +1,4 @@
-"""Records taken away on purpose."""
+"""Records, and other rows that hold texts, taken away on purpose."""
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -31,11 +31,31 @@ def routes(services: Services) -> list[Endpoint]:
             writes=True,
         )
 
+    async def delete_tool_use(request: Request) -> Response:
+        row_id = _canonical(request.path_params["id"])
+        await services.store.write(lambda connection: forget.delete_tool_use(connection, row_id))
+        return respond(Deleted(success=True, id=str(row_id), kind="tool_use"))
+
+    async def clear_session(request: Request) -> Response:
+        row_id = _canonical(request.path_params["id"])
+        project = await services.store.write(lambda connection: forget.clear_session(connection, row_id))
+        tell = services.tell or services.broadcaster.send
+        tell({"type": "session_changed", "sessionDbId": row_id, "project": project})
+        return respond(Deleted(success=True, id=str(row_id), kind="session"))
+
     return [
         route(calls.OBSERVATION, RecordKind.OBSERVATION),
         route(calls.SUMMARY_ROW, RecordKind.SUMMARY),
         route(calls.PROMPT, RecordKind.PROMPT),
-    ]
+        Endpoint(
+            method="DELETE", path=calls.TOOL_USE, run=delete_tool_use, answers=(Deleted,), writes=True,
+            summary="Take what an agent did with a tool away for good, by the number of its row.",
+        ),
+        Endpoint(
+            method="DELETE", path=calls.SESSION_TEXTS, run=clear_session, answers=(Deleted,), writes=True,
+            summary="Take the texts of a session's own row (first prompt, title) away for good; its records stay.",
+        ),
+    ]  # fmt: skip
 
 
 def _canonical(text: str) -> int:
