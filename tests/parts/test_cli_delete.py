@@ -5,6 +5,7 @@ import json
 import os
 import pty
 import signal
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -112,11 +113,11 @@ def test_several_keys_with_commas_and_one_twice(worker: WorkerProcess, keys: dic
     assert found(worker) == {"ibis"}
 
 
-@pytest.mark.parametrize("wrong", ["x7", "S", "0", "-7", "1.5", "session 3"])
+@pytest.mark.parametrize("wrong", ["x7", "S", "0", "-7", "1.5", "session 3", "T", "C0", "TS3", "C1.5"])
 def test_nothing_is_deleted_where_a_key_is_none(worker: WorkerProcess, keys: dict[str, RecordKey], wrong: str) -> None:
     done = run(worker, "--yes", keys["heron"], "--", wrong)
     assert (done.returncode, done.stdout) == (2, "")
-    assert f"argument KEY: must be 118, #118, S14 or P40, not '{wrong}'" in done.stderr
+    assert f"argument KEY: must be 118, #118, S14, P40, T9 or C3, not '{wrong}'" in done.stderr
     assert found(worker) == BIRDS
 
 
@@ -241,6 +242,76 @@ def test_what_another_device_has_made_stays_and_is_told(worker: WorkerProcess, k
     told = json.loads(done.stdout)
     assert ([one["key"] for one in told["deleted"]], told["left"]) == ([str(keys["ibis"])], [str(keys["heron"])])
     assert found(worker) == BIRDS - {"ibis"}
+
+
+@pytest.fixture
+def rows(worker: WorkerProcess, keys: dict[str, RecordKey]) -> dict[str, str]:
+    """The keys of a session that says something itself, and of two tool uses, one with the other's number as its id."""
+    with contextlib.closing(foreign(worker.data_dir / "claude-mem.db")) as older:  # a program that did not mask
+        older.execute("DELETE FROM tool_uses")
+        texts = (f"hello {TOKEN}", f"log in with {TOKEN}")
+        older.execute("UPDATE sdk_sessions SET custom_title = ?, user_prompt = ? WHERE id = 1", texts)
+        first = used(older, "toolu", "Bash", f'{{"command":"curl -u {TOKEN}"}}')
+        second = used(older, str(first), "Read", '{"file_path":"/a.py"}')
+    return {"session": "C1", "curl": f"T{first}", "read": f"T{second}"}
+
+
+def used(older: sqlite3.Connection, tool_use_id: str, name: str, given: str) -> int:
+    sql = """INSERT INTO tool_uses (tool_use_id, content_session_id, project, tool_name, tool_input, created_at,
+        created_at_epoch) VALUES (?, 'c-1', 'shop', ?, ?, '', 1772625600000)"""
+    return int(older.execute(sql, (tool_use_id, name, given)).lastrowid or 0)
+
+
+def held(worker: WorkerProcess) -> tuple[list[tuple[object, ...]], list[str]]:
+    """What the first session says itself, and the names of the tools used."""
+    with contextlib.closing(foreign(worker.data_dir / "claude-mem.db")) as older:
+        said = older.execute("SELECT custom_title, user_prompt FROM sdk_sessions WHERE id = 1").fetchall()
+        return said, [name for (name,) in older.execute("SELECT tool_name FROM tool_uses ORDER BY id")]
+
+
+def test_a_tool_use_goes_alone_and_shows_no_secret(worker: WorkerProcess, rows: dict[str, str]) -> None:
+    done = run(worker, "--yes", rows["curl"].lower())
+    assert done.returncode == 0, done.stderr
+    shown, told = done.stdout.splitlines()
+    assert shown.startswith(f"#{rows['curl']} | tool use | shop | 2026-03-04 12:00 | Bash {{") and "****" in shown
+    assert told == f"deleted: {rows['curl']}" and TOKEN[:8] not in done.stdout
+    assert held(worker)[1] == ["Read"] and found(worker) == BIRDS
+    done = run(worker, "--yes", rows["curl"])
+    assert done.returncode == 1 and f"there is no {rows['curl']}\n" in done.stderr
+
+
+def test_a_session_s_own_texts_go_and_its_records_stay(worker: WorkerProcess, rows: dict[str, str]) -> None:
+    with terminal(worker, rows["session"]) as asking:
+        asking.until(asks)
+        assert "#C1 | own texts | shop | " in asking.text and "hello **** / log in with ****" in asking.text
+        assert "Delete the own texts of 1 session, whose records stay, for good? [y/N]" in asking.text
+        asking.send("y\n")
+        assert asking.left() == 0
+        assert "deleted: C1" in asking.text and TOKEN[:8] not in asking.text
+    assert held(worker) == ([(None, None)], ["Bash", "Read"]) and found(worker) == BIRDS
+    done = run(worker, "--yes", "C1", "C9000")
+    assert done.returncode == 1 and "there is no C9000\n" in done.stderr and "no texts of its own" in done.stdout
+
+
+def test_all_sorts_at_once_are_counted_in_the_question(
+    worker: WorkerProcess, keys: dict[str, RecordKey], rows: dict[str, str]
+) -> None:
+    named = [keys["heron"], keys["ibis"], *rows.values()]
+    with terminal(worker, *named) as asking:
+        asking.until(asks)
+        said = " ".join(asking.text.split())
+        asked = "2 records, 2 tool uses and the own texts of 1 session, whose records stay, for good? [y/N]"
+        assert f"Delete {asked}" in said
+        asking.send("n\n")
+        assert asking.left() == 1
+    assert held(worker)[1] == ["Bash", "Read"] and found(worker) == BIRDS
+    told = json.loads(run(worker, "--json", "--yes", *named).stdout)
+    assert [one["kind"] for one in told["deleted"]] == ["observation"] * 2 + ["session", "tool_use", "tool_use"]
+    assert told["deleted"][2] | {"created_at_epoch": 0} == {
+        "key": "C1", "kind": "session", "title": "hello **** / log in with ****", "project": "shop",
+        "created_at_epoch": 0,
+    }  # fmt: skip
+    assert held(worker) == ([(None, None)], []) and found(worker) == {"stork", "crane"}
 
 
 def test_a_worker_that_cannot_start_is_3(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from tests.factories import make_batch, observation_row
 from tests.parts.conftest import foreign
-from tests.processes import WorkerProcess, running_worker
+from tests.processes import WorkerProcess, running_worker, wait_for
 from worker.cli.secrets_scan import scanned
 from worker.contract import calls
 
@@ -24,11 +24,11 @@ def worker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WorkerProcess]:
         yield running
 
 
-def run(worker: WorkerProcess, *words: str) -> subprocess.CompletedProcess[str]:
+def run(worker: WorkerProcess, *words: str, program: str = "scan-secrets") -> subprocess.CompletedProcess[str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith("CLAUDE")}
     given = {"HOME": str(worker.data_dir.parent), "CLAUDE_MEM_DATA_DIR": str(worker.data_dir)}
     return subprocess.run(
-        (sys.executable, "-P", "-m", "worker.cli.main", "scan-secrets", *words),
+        (sys.executable, "-P", "-m", "worker.cli.main", program, *words),
         env=kept | given | {"CLAUDE_MEM_WORKER_PORT": str(worker.port)},
         capture_output=True, text=True, timeout=60,
     )  # fmt: skip
@@ -55,3 +55,19 @@ def test_it_names_record_and_column_and_shows_no_secret(worker: WorkerProcess) -
     assert "`claude-mem delete KEY`" in done.stderr
     told = json.loads(run(worker, "--json").stdout)["found"]
     assert told == [{"kind": "token", "record": str(number), "column": "narrative", "excerpt": "it was ****"}]
+
+
+def test_whatever_it_names_can_be_deleted_by_that_name(worker: WorkerProcess) -> None:
+    with contextlib.closing(foreign(worker.data_dir / "claude-mem.db")) as older:
+        older.execute("UPDATE sdk_sessions SET user_prompt = ?, custom_title = ?", (f"log in: {TOKEN}", TOKEN))
+        sql = """INSERT INTO tool_uses (tool_use_id, content_session_id, project, tool_name, tool_input, tool_response,
+            created_at, created_at_epoch) VALUES ('t', 'c-1', 'shop', 'Bash', ?, ?, '', 1)"""
+        use = older.execute(sql, (f"curl {TOKEN}", f"welcome {TOKEN}")).lastrowid
+        older.execute("UPDATE observations SET narrative = ? WHERE title = 'harmless'", (TOKEN,))
+    named = [one["record"] for one in json.loads(run(worker, "--json").stdout)["found"]]
+    assert {"C1", f"T{use}"} < set(named) and named.count(f"T{use}") == 2 == named.count("C1")
+    deleted = run(worker, "--yes", *named, program="delete")
+    assert deleted.returncode == 0, deleted.stderr
+    assert (run(worker).stdout, TOKEN in deleted.stdout) == ("none found\n", False)
+    path = worker.data_dir / "claude-mem.db"
+    wait_for(lambda: not any(TOKEN.encode() in file.read_bytes() for file in path.parent.glob(f"{path.name}*")))

@@ -5,15 +5,19 @@ import enum
 import sys
 from collections.abc import Mapping, Sequence
 
-from worker.cli import exits
+from worker.cli import doomed, exits
 from worker.cli.connection import chosen, client
-from worker.cli.keys import FORMS, keys_of, records_of
+from worker.cli.doomed import Doomed, Key
+from worker.cli.keys import each_of
 from worker.cli.printing import failed, note, plain, say, say_json
-from worker.cli.record_line import record_line, short_title
-from worker.contract import calls
 from worker.contract.errors import MemError, NotFound
 from worker.contract.quick import QuickClient
-from worker.contract.records import Record, RecordKey
+
+_KEYS = """keys:
+  118, S14, P40  a record: observation, session summary, prompt
+  T9             what an agent did with a tool; what was learned of it stays
+  C3             what a session's own row says, its first prompt and its title; its records stay
+"""
 
 
 class _Fate(enum.Enum):
@@ -28,16 +32,16 @@ def main(argv: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(
         prog="claude-mem delete",
         description="Take single records out of the memory for good. They are shown first, and deleted on your word.",
-        epilog=exits.TOLD,
+        epilog=f"{_KEYS}\n{exits.TOLD}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    parser.add_argument("words", nargs="*", metavar="KEY", help=FORMS)
+    parser.add_argument("words", nargs="*", metavar="KEY", help=doomed.FORMS)
     parser.add_argument("--yes", action="store_true", help="do not ask; needed where there is no terminal")
     parser.add_argument("--json", action="store_true", help="print what was deleted as JSON")
     parser.add_argument("--demo", action="store_true", help="from the demo memory")
     args = parser.parse_intermixed_args(argv[1:])
-    keys = keys_of(parser, args.words)
+    keys: tuple[Key, ...] = each_of(parser, args.words, doomed.parse, doomed.FORMS)
     if not args.yes and not (sys.stdin.isatty() and sys.stdout.isatty()):
         note("nothing was deleted, because nobody can be asked here; --yes deletes without asking")
         return exits.USAGE
@@ -47,16 +51,16 @@ def main(argv: Sequence[str]) -> int:
         return failed(error)
 
 
-def _run(worker: QuickClient, keys: Sequence[RecordKey], *, yes: bool, as_json: bool) -> int:
-    there = records_of(worker, keys)
+def _run(worker: QuickClient, keys: Sequence[Key], *, yes: bool, as_json: bool) -> int:
+    there = doomed.found(worker, keys)
     if there and not (yes and as_json):
-        _put("\n".join(record_line(record) for record in there.values()), aside=as_json)
+        _put("\n".join(one.line for one in there.values()), aside=as_json)
     for key in keys:
         if key not in there:
             note(f"there is no {key}")
     fates = {key: _Fate.LEFT if key in there else _Fate.MISSING for key in keys}
     try:
-        if there and (yes or _may_go(len(there), aside=as_json)):
+        if there and (yes or _may_go([*there], aside=as_json)):
             for key in there:
                 fates[key] = _deleted(worker, key)
         elif there:
@@ -66,20 +70,19 @@ def _run(worker: QuickClient, keys: Sequence[RecordKey], *, yes: bool, as_json: 
     return exits.FOUND if len(there) == len(keys) and _Fate.LEFT not in fates.values() else exits.NOTHING
 
 
-def _may_go(count: int, *, aside: bool) -> bool:
-    asked = "this record" if count == 1 else f"these {count:,} records"
-    _put(f"Delete {asked} for good? [y/N] ", aside=aside, end="")
+def _may_go(keys: Sequence[Key], *, aside: bool) -> bool:
+    _put(f"Delete {doomed.counted(keys)} for good? [y/N] ", aside=aside, end="")
     answer = sys.stdin.buffer.readline()  # as bytes: what is no text is no yes
     if not answer.endswith(b"\n"):
         _put("", aside=aside)
     return answer.strip().lower() in (b"y", b"yes")
 
 
-def _deleted(worker: QuickClient, key: RecordKey) -> _Fate:
+def _deleted(worker: QuickClient, key: Key) -> _Fate:
     try:
-        worker.send(calls.delete(key))
+        worker.send(doomed.delete(key))
     except NotFound:
-        if records_of(worker, [key]):
+        if doomed.found(worker, [key]):
             note(f"{key} came from another device, and only that one can delete it")
             return _Fate.LEFT
         note(f"{key} was gone already")
@@ -90,7 +93,7 @@ def _deleted(worker: QuickClient, key: RecordKey) -> _Fate:
     return _Fate.DELETED
 
 
-def _tell(there: Mapping[RecordKey, Record], fates: Mapping[RecordKey, _Fate], *, as_json: bool) -> None:
+def _tell(there: Mapping[Key, Doomed], fates: Mapping[Key, _Fate], *, as_json: bool) -> None:
     deleted = [key for key, fate in fates.items() if fate is _Fate.DELETED]
     if as_json:
         say_json(
@@ -104,8 +107,8 @@ def _tell(there: Mapping[RecordKey, Record], fates: Mapping[RecordKey, _Fate], *
         say(f"deleted: {', '.join(str(key) for key in deleted)}")
 
 
-def _row(key: RecordKey, record: Record) -> dict[str, object]:
-    about = {"title": short_title(record), "project": record.project, "created_at_epoch": record.created_at_epoch}
+def _row(key: Key, one: Doomed) -> dict[str, object]:
+    about = {"title": one.title, "project": one.project, "created_at_epoch": one.created_at_epoch}
     return {"key": str(key), "kind": key.kind, **about}
 
 

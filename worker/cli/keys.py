@@ -1,7 +1,8 @@
 """Records that a person names by their keys: `118`, `#118`, `S14`, `P40`."""
 
 import argparse
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import TypeVar
 
 from worker.contract import calls
 from worker.contract.errors import NotFound
@@ -10,15 +11,24 @@ from worker.contract.records import Record, RecordKey, RecordKind, parse_key
 
 FORMS = "118, #118, S14, P40"
 
+K = TypeVar("K")
+
 
 def keys_of(parser: argparse.ArgumentParser, words: Iterable[str]) -> tuple[RecordKey, ...]:
     """The keys in words that may have commas, each once, in their order; the parser refuses anything else, and none."""
+    return each_of(parser, words, parse_key, FORMS)
+
+
+def each_of(
+    parser: argparse.ArgumentParser, words: Iterable[str], parse: Callable[[str], K | None], forms: str
+) -> tuple[K, ...]:
+    """The same of keys of any sort. forms: what they look like."""
     if not (asked := calls.comma(words)):
-        parser.error("give at least one KEY: 118, S14, P40")
-    keys: dict[RecordKey, None] = {}
+        parser.error(f"give at least one KEY: {forms.replace(' #118,', '')}")
+    keys: dict[K, None] = {}
     for word in asked:
-        if (key := parse_key(word)) is None:
-            parser.error(f"argument KEY: must be 118, #118, S14 or P40, not {word!r}")
+        if (key := parse(word)) is None:
+            parser.error(f"argument KEY: must be {' or '.join(forms.rsplit(', ', 1))}, not {word!r}")
         keys[key] = None
     return tuple(keys)
 

@@ -9,12 +9,13 @@ import msgspec
 
 from worker.cli import exits
 from worker.cli.connection import chosen, client
+from worker.cli.doomed import RowKey, RowSort
 from worker.cli.printing import failed, note, say, say_json
 from worker.contract import calls
 from worker.contract.errors import MemError
 from worker.contract.masking import MASK, secrets
 from worker.contract.quick import QuickClient
-from worker.contract.records import RecordKey, RecordKind, parse_key
+from worker.contract.records import RecordKey, RecordKind
 from worker.contract.search import Order
 from worker.contract.tool_uses import ToolUseQuery
 from worker.contract.transfer import ExportQuery, RowKind
@@ -26,7 +27,7 @@ _AROUND_CHARS = 30
 
 @dataclass(frozen=True, slots=True)
 class Secret:
-    """kind: as ``masking`` calls it. record: `118`, `S14`, `P40`, `session 3`, `tool use 9`. excerpt: masked."""
+    """kind: as ``masking`` calls it. record: its key, as `delete` takes it. excerpt: masked."""
 
     kind: str
     record: str
@@ -58,8 +59,8 @@ def main(argv: Sequence[str]) -> int:
             "\n".join(f"{one.record:<14} {one.column:<22} {one.kind:<12} {one.excerpt}" for one in found)
             or "none found"
         )
-        if any(parse_key(one.record) for one in found):
-            note(f"`claude-mem delete {'--demo ' if args.demo else ''}KEY` takes a record out of the memory for good")
+        if found:
+            note(f"`claude-mem delete {'--demo ' if args.demo else ''}KEY` takes it out of the memory for good")
     return exits.NOTHING if found else exits.FOUND
 
 
@@ -99,10 +100,11 @@ def _tool_uses(worker: QuickClient) -> Iterator[tuple[str, dict[str, Any]]]:
         if not page.toolUses:
             return
         for use in worker.send(calls.tool_use_rows(tuple(entry.id for entry in page.toolUses))):
-            yield f"tool use {use.id}", msgspec.structs.asdict(use)
+            yield str(RowKey(RowSort.TOOL_USE, use.id)), msgspec.structs.asdict(use)
         offset += len(page.toolUses)
 
 
 def _named(kind: RowKind, row: Mapping[str, Any]) -> str:
-    number = row.get("id", 0)
-    return f"session {number}" if kind is RowKind.SESSION else str(RecordKey(RecordKind(kind.value), int(number)))
+    number = int(row.get("id", 0))
+    key = RowKey(RowSort.SESSION, number) if kind is RowKind.SESSION else RecordKey(RecordKind(kind.value), number)
+    return str(key)
