@@ -7,7 +7,7 @@ from tui.deeds.asking import Asking
 from tui.deeds.desk import Desk
 from tui.deeds.table import Deed
 from tui.gateway.front import Gateway
-from tui.state import changes, facts
+from tui.state import changes, facts, session_tree
 from tui.state.facts import Fact
 from tui.state.model import Link, View, ViewState
 from tui.state.needs import NeedRecord
@@ -87,6 +87,9 @@ class Linking:
                 self._deleted |= keys
             case changes.Changed(keys):
                 self._changed |= keys
+            case session_tree.Renamed() if self._desk.state.live.paused:
+                self._desk.tell(changes.Changed(frozenset()))
+                return
             case _:
                 missed = isinstance(fact, facts.Resync)
                 missed = missed or (isinstance(fact, facts.StreamOpen) and self._desk.state.link is Link.LOST)
@@ -165,6 +168,8 @@ class Linking:
             self._wait_for_more()
         if before.live.paused and not state.live.paused and (state.empty_memory or before.live.gone):
             self._asking.count()
+        if before.live.missed and not state.live.missed:
+            self._desk.background("recheck", self._recheck)
         if before.ask != state.ask:
             self._again_s = AGAIN_S
         if not self._again_waits and _is_half_answered(state):

@@ -13,7 +13,7 @@ from tui.gateway.records import Records
 from tui.gateway.settings import KeptSettings
 from tui.gateway.surveys import Surveys
 from tui.gateway.times import Times
-from tui.state import changes, facts
+from tui.state import changes, facts, session_tree
 from tui.state.facts import Fact
 from worker.contract.errors import MemError
 from worker.contract.events import StreamEvent
@@ -110,6 +110,8 @@ class Gateway:
                         yield facts.Resync()
                     elif event.type in _NEWS or event.queueDepth is not None:
                         yield facts.News(int(event.type in _NEWS), event.queueDepth)
+                    elif event.type == "session_changed":
+                        yield session_tree.Renamed()
                     elif (known := _changed(event)) is not None:
                         for key in known.keys:
                             self.records.forget(key)

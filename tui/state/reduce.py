@@ -169,7 +169,7 @@ def _lived(state: ViewState, fact: live.LiveFact | changes.ChangeFact) -> ViewSt
             queued = state.queued if state.live.queued is None else state.live.queued
             known = changes.without(state, state.live.gone)
             on = replace(known, live=live.Live(on=state.live.on), queued=queued, fresh=0, notice="on again")
-            return _again(on) if state.fresh or state.live.missed else on
+            return _old(on) if state.fresh or state.live.missed else on
         case _:
             assert_never(fact)
 

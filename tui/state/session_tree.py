@@ -226,6 +226,10 @@ class RecordsFailed(Struct, frozen=True):
     row_id: int
 
 
+class Renamed(Struct, frozen=True):
+    """A session says something else of itself now."""
+
+
 class Opened(Struct, frozen=True):
     """What is below the cursor is shown (or no longer)."""
 
@@ -256,6 +260,7 @@ TreeFact = (
     | PageFailed
     | RecordsRead
     | RecordsFailed
+    | Renamed
     | Opened
     | Stepped
     | Seen
@@ -272,6 +277,8 @@ def after(tree: Tree, fact: TreeFact) -> Tree:
         case Again():
             shut = {name: Branch(open=branch.open) for name, branch in tree.branches.items()}
             return replace(tree, seq=tree.seq + 1, waiting=True, failed="", branches=shut)
+        case Renamed():
+            return renewed(tree, lambda entry: entry)
         case Opened(open_now):
             return _opened(tree, open_now)
         case Stepped(by, to):

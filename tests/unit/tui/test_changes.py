@@ -298,6 +298,14 @@ def test_after_events_were_lost_the_tree_is_read_anew_and_stays_until_then() -> 
     assert isinstance(tree.node, EntryNode) and tree.node.entry == ENTRIES[4]
 
 
+def test_a_session_that_was_renamed_is_read_anew_also_after_a_pause() -> None:
+    tree = reduce(replace(KNOWN, sessions=_tree()), session_tree.Renamed()).sessions
+    assert list(session_tree.missing(tree)) == [("a", 0)] and not list(session_tree.old_held(tree))
+    paused = reduce(replace(KNOWN, sessions=_tree()), live.Paused(True))
+    on = reduce(reduce(paused, Changed(frozenset())), live.Paused(False))
+    assert list(session_tree.missing(on.sessions)) == [("a", 0)] and list(session_tree.old_held(on.sessions))
+
+
 def test_an_edited_record_is_renewed_in_its_session_and_a_shut_tree_stays_as_it_is() -> None:
     state = reduce(replace(KNOWN, sessions=_tree()), Edited((_now(1, "New"),)))
     assert state.sessions.branch("a").held[1] == (ENTRIES[0], _now(1, "New"), ENTRIES[2])
