@@ -1,5 +1,7 @@
 """What another program deletes or edits, in the lists that are open, as the stream tells of it."""
 
+import pytest
+
 from tests.tui.memory import many, observation
 from tests.tui.stage import Stage
 from tui.deeds.linking import MOST_EDITS
@@ -152,6 +154,17 @@ async def test_open_sessions_are_read_anew_after_events_were_lost() -> None:
         await stage.settled()
         node = stage.state.sessions.node
         assert isinstance(node, SessionNode) and node.open and "Finding number 8" in stage.text
+
+
+@pytest.mark.parametrize(("key", "path"), [("dollar_sign", calls.COSTS), ("p", calls.CONTEXT_ROWS)])
+async def test_what_is_summed_up_of_records_is_asked_for_anew(key: str, path: str) -> None:
+    async with Stage(many(12)) as stage:
+        await stage.press(key)
+        await stage.settled()
+        stage.memory.asked.clear()
+        delete(stage, 7)
+        await stage.until(lambda: path in [asked for asked, _ in stage.memory.asked])
+        await stage.settled()
 
 
 async def test_an_event_that_says_nothing_is_passed_over() -> None:
