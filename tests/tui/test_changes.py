@@ -74,6 +74,14 @@ async def test_the_end_of_the_list_is_all_there_without_a_question_put_anew() ->
         assert all(params["offset"] != "0" for params in asked if "offset" in params) and asked
 
 
+async def test_a_record_that_is_not_loaded_leaves_the_total_and_says_nothing() -> None:
+    async with Stage(many(300)) as stage:
+        delete(stage, 17)
+        await stage.until(lambda: "299 records" in stage.text)
+        await stage.settled()
+        assert "deleted" not in stage.text and stage.state.rows.total == 299
+
+
 async def test_an_edited_record_is_read_anew_in_its_row_and_in_the_preview() -> None:
     async with Stage(many(300)) as stage:
         await stage.press("j")

@@ -6,7 +6,7 @@ from contextlib import closing
 
 import pytest
 
-from tests.factories import MINUTE, NOON, make_batch, observation_row, prompt_row, session_row, summary_row
+from tests.factories import HOUR, MINUTE, NOON, make_batch, observation_row, prompt_row, session_row, summary_row
 from tests.processes import WorkerProcess, running_worker
 from tests.tui.stage import Stage
 from tui.gateway.line import Client
@@ -30,8 +30,12 @@ def worker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WorkerProcess]:
             )
             for at, word in enumerate(_WORDS)
         ]
+        cats = session_row("2", custom_title="Cats", started_at_epoch=NOON - 2 * HOUR)
         batch = make_batch(
-            rows, sessions=[session_row()], summaries=[summary_row("Animals")], prompts=[prompt_row("which animals?")]
+            rows,
+            sessions=[session_row(), cats],
+            summaries=[summary_row("Animals")],
+            prompts=[prompt_row("which animals?")],
         )
         worker.quick.send(calls.import_batch(batch))
         yield worker
@@ -63,7 +67,7 @@ def _key(worker: WorkerProcess, word: str) -> RecordKey:
     return worker.quick.send(calls.search(query)).hits[0].key
 
 
-def _by_us(worker: WorkerProcess, key: RecordKey, monkeypatch: pytest.MonkeyPatch) -> None:
+def _by_us(worker: WorkerProcess, key: object, monkeypatch: pytest.MonkeyPatch) -> None:
     """`claude-mem delete`."""
     monkeypatch.setenv("CLAUDE_MEM_DATA_DIR", str(worker.data_dir))
     monkeypatch.setenv("CLAUDE_MEM_WORKER_PORT", str(worker.port))
@@ -119,7 +123,9 @@ async def test_the_timeline_follows(worker: WorkerProcess) -> None:
         assert stage.state.entry.key == heron
 
 
-async def test_an_open_session_and_what_it_comes_to_follow(worker: WorkerProcess) -> None:
+async def test_an_open_session_and_what_it_comes_to_follow(
+    worker: WorkerProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with _Stage(worker) as stage:
         await stage.listening()
         await stage.press("S")
@@ -143,6 +149,9 @@ async def test_an_open_session_and_what_it_comes_to_follow(worker: WorkerProcess
         assert isinstance(below, EntryNode) and below.entry is not None and below.entry.title == "A heron in the garden"
         _by_another(worker, "UPDATE observations SET title = 'A stork' WHERE id = ?", _key(worker, "heron").id)
         await stage.until(lambda: "A stork" in stage.text)
+        assert "Cats" in stage.text
+        _by_us(worker, "C2", monkeypatch)
+        await stage.until(lambda: "Cats" not in stage.text)
 
 
 async def test_a_record_in_full_is_said_to_be_gone_and_the_list_below_has_gone_on(worker: WorkerProcess) -> None:

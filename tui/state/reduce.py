@@ -249,7 +249,15 @@ def _faceted(state: ViewState, facets: Facets) -> ViewState:
     if state.scrub.width_ms not in (0, facets.bucket_ms):
         return state  # of a level that was left meanwhile
     scrubbed = state.scrub if state.scrub.width_ms else replace(state.scrub, auto_ms=facets.bucket_ms)
-    return replace(state, facets=facets, scrub=scrubbed)
+    return replace(state, facets=facets, scrub=scrubbed, rows=_shorter(state, facets.total))
+
+
+def _shorter(state: ViewState, total: int) -> Rows:
+    """The list, without what was deleted below all that is loaded of it: of those records nothing else tells."""
+    pages = state.rows.pages
+    loaded, from_top = sum(map(len, pages.values())), sorted(pages) == [*range(len(pages))]
+    fewer = state.strategy == "filter" and from_top and loaded <= total < state.rows.total
+    return replace(state.rows, total=total) if fewer else state.rows
 
 
 def _listed(state: ViewState, fact: facts.Listed, rows: Rows) -> ViewState:

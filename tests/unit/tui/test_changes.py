@@ -15,7 +15,7 @@ from tui.state.reduce import reduce
 from tui.state.session_tree import EntryNode, Tree
 from tui.state.wishes import fulfilled
 from worker.contract.records import RecordKey, RecordKind
-from worker.contract.search import Entry, Hit, Snippet
+from worker.contract.search import Entry, Facets, Hit, Snippet
 from worker.contract.sessions import SessionLine
 
 ENTRIES = tuple(entry_of(record) for record in reversed(many(300)))
@@ -106,6 +106,23 @@ def test_a_record_that_nothing_shows_is_not_told_of_but_the_strip_is_asked_for()
     state = deleted(KNOWN, 250)
     assert state.rows is KNOWN.rows and state.notice == ""
     assert [type(need) for need in needs(KNOWN, state)] == [NeedStrip]
+
+
+def test_the_strip_tells_that_the_list_is_shorter_below_what_is_loaded_of_it() -> None:
+    listed = replace(KNOWN, strategy="filter")
+
+    def told(state: ViewState, total: int) -> int:
+        facets = Facets(
+            total=total, kinds=(), types=(), projects=(), buckets=(), bucket_ms=1, first_epoch_ms=0, last_epoch_ms=1
+        )
+        return reduce(state, facts.Faceted(state.seq, facets)).rows.total
+
+    assert told(listed, 298) == 298
+    assert told(listed, 301) == 300, "what came meanwhile waits"
+    assert told(listed, 150) == 300, "more is here than that: the list has to be read anew"
+    assert told(replace(listed, strategy="hybrid"), 298) == 300
+    apart = replace(listed, rows=Rows(300, {0: ENTRIES[:PAGE], 2: ENTRIES[2 * PAGE :]}))
+    assert told(apart, 299) == 300, "it may have been before what is loaded"
 
 
 def test_a_word_is_said_quietly_and_not_over_another() -> None:
