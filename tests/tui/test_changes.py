@@ -1,5 +1,7 @@
 """What another program deletes or edits, in the lists that are open, as the stream tells of it."""
 
+import asyncio
+
 import pytest
 
 from tests.tui.memory import many, observation
@@ -80,6 +82,20 @@ async def test_a_record_that_is_not_loaded_leaves_the_total_and_says_nothing() -
         await stage.until(lambda: "299 records" in stage.text)
         await stage.settled()
         assert "deleted" not in stage.text and stage.state.rows.total == 299
+
+
+async def test_an_answer_from_before_a_deletion_that_comes_after_it_brings_nothing_back() -> None:
+    async with Stage(many(300)) as stage:
+        stage.client.hold["parser"] = asyncio.Event()
+        await stage.press("slash", *"parser")
+        await stage.until(lambda: (calls.SEARCH, "parser") in [(p, q.get("query")) for p, q in stage.memory.asked])
+        delete(stage, 296)
+        await stage.until(lambda: stage.state.cuts > 0)
+        stage.client.hold["parser"].set()
+        await stage.until(lambda: not stage.state.waiting and not stage.state.merging and stage.state.rows.total < 300)
+        await stage.until(
+            lambda: stage.state.rows.total == 36 and not any("number 296" in line for line in stage.screen)
+        )
 
 
 async def test_an_edited_record_is_read_anew_in_its_row_and_in_the_preview() -> None:

@@ -124,6 +124,8 @@ class Linking:
         deleted, self._deleted = frozenset(self._deleted), set()
         if deleted:
             self._desk.tell(changes.Deleted(deleted))
+            if self._desk.state.waiting or self._desk.state.merging:
+                self._deleted |= deleted  # an answer that is on its way may be from before
             if not self._desk.state.live.paused:
                 self._asking.count()
         if not self._changed or self._desk.busy("edits"):
