@@ -84,13 +84,15 @@ class Highlighter:
         of its looks.
         """
         best: int | None = None
+        last = len(low)
         for start in self._starts:
-            end = len(low) if best is None else best - 1 + len(start)
+            end = last if best is None else best - 1 + len(start)
             place = low.find(start, at, end)
-            # Scripts without blanks have no beginnings of words.
-            while place > 0 and start.isascii() and not _BEGINNING.match(text, place):
+            # Scripts without blanks have no beginnings of words. Before most words is a blank, which is told sooner.
+            while place > 0 and low[place - 1] != " " and start.isascii() and not _BEGINNING.match(text, place):
                 place = low.find(start, place + 1, end)
-            best = place if place >= 0 else best
+            if place >= 0:
+                best = place
         return best
 
     def _spans(self, texts: Sequence[str]) -> list[Spans]:
@@ -114,24 +116,25 @@ class Highlighter:
 
     def _found_in_ascii(self, text: str) -> list[tuple[int, int]]:
         # What is joined of words is looked at in any case: it may be what is looked for, written otherwise.
-        places = [*self._places(text), *(joined.start() for joined in _JOINED.finditer(text))]
+        places = [*self._places(text), *[joined.start() for joined in _JOINED.finditer(text)]]
+        places.sort()
         found: list[tuple[int, int]] = []
         looked = 0
-        for place in sorted(places):
+        for place in places:  # what is looked for comes again and again
             if place >= looked:
-                start = text.rfind(" ", looked, place) + 1 or looked
+                start = place if text[place - 1] == " " else text.rfind(" ", looked, place) + 1 or looked
                 end = text.find(" ", place)
                 looked = end if end >= 0 else len(text)
-                found += [(start + first, start + last) for first, last in self._in_chunk(text[start:looked])]
+                chunk = text[start:looked]
+                if (known := self._chunks.get(chunk)) is None:
+                    known = self._chunks[chunk] = self._in_chunk(chunk)
+                for first, last in known:
+                    found.append((start + first, start + last))
         return found
 
     def _in_chunk(self, chunk: str) -> Spans:
-        """What is found in ASCII text without blanks. What is looked for comes again and again."""
-        known = self._chunks.get(chunk)
-        if known is None:
-            pieces = analysis.ascii_pieces(chunk)
-            known = self._chunks[chunk] = tuple(each.span() for each in pieces if self._is_wanted(each.group()))
-        return known
+        """What is found in ASCII text without blanks."""
+        return tuple(each.span() for each in analysis.ascii_pieces(chunk) if self._is_wanted(each.group()))
 
     def _places(self, text: str) -> list[int]:
         """All places of ASCII text where a look is worth it, as ``_near`` tells them one by one; in no order."""
@@ -140,7 +143,7 @@ class Highlighter:
         for start in self._starts:
             place = low.find(start)
             while place >= 0:
-                if place == 0 or _BEGINNING.match(text, place):
+                if place == 0 or low[place - 1] == " " or _BEGINNING.match(text, place):
                     places.append(place)
                 place = low.find(start, place + 1)
         return places
@@ -171,7 +174,13 @@ def _shared_out(found: Sequence[tuple[int, int]], texts: Sequence[str]) -> list[
         first, end = taken, at + len(text)
         while taken < len(found) and found[taken][0] < end:
             taken += 1
-        shared.append(_merged([(start - at, last - at) for start, last in found[first:taken]]) if first < taken else ())
+        if taken == first:
+            shared.append(())
+        elif taken == first + 1:
+            start, last = found[first]
+            shared.append(((start - at, last - at),))
+        else:
+            shared.append(_merged([(start - at, last - at) for start, last in found[first:taken]]))
         at = end + 1
     return shared
 
@@ -212,7 +221,9 @@ def _cut(text: str, at: int) -> str:
     start = start if at - start <= _WIDTH // 2 else at
     piece = text[start : start + _WIDTH]
     ended = start + _WIDTH >= len(text)
-    return ("…" if start else "") + " ".join(piece.split()) + ("" if ended else "…")
+    # A look is a third of the work: most pieces are on one line, with single blanks.
+    line = piece.strip(" ") if piece.isprintable() and "  " not in piece else " ".join(piece.split())
+    return ("…" if start else "") + line + ("" if ended else "…")
 
 
 @functools.lru_cache(maxsize=8_192)
