@@ -20,7 +20,7 @@ _log = logging.getLogger("worker.store")
 
 @dataclass(slots=True)
 class _Seen:
-    """Counts by docid, and when each record came back last, epoch ms. Counted here, because an answer waits for it."""
+    """Counts by docid, and when each record came back last, epoch ms."""
 
     listed: Counter[int] = field(default_factory=Counter)
     read: Counter[int] = field(default_factory=Counter)
@@ -43,22 +43,24 @@ class _Seen:
 class Tally:
     """What was given back and is not in the table yet. Belongs to the event loop's thread.
 
+    What is told is counted when the loop comes round, so that no answer waits for it.
     now_ms: milliseconds since 1970. ``run`` it while the store is open, ``close`` it before the store.
     """
 
     def __init__(self, now_ms: Callable[[], int]) -> None:
         self._now_ms = now_ms
         self._seen = _Seen()
+        self._told: list[tuple[Counter[int], Iterable[int]]] = []
         self._writing: asyncio.Task[None] | None = None
         self._trouble = ""
 
     def listed(self, numbers: Iterable[int]) -> None:
         """These records stood in an answer as entries."""
-        self._count(self._seen.listed, set(numbers))
+        self._tell(self._seen.listed, numbers)
 
     def read(self, numbers: Iterable[int]) -> None:
         """These records were given in full."""
-        self._count(self._seen.read, set(numbers))
+        self._tell(self._seen.read, numbers)
 
     async def run(self, store: Store) -> None:
         """Bring the counts to the table every few seconds, for ever."""
@@ -70,6 +72,7 @@ class Tally:
 
     async def flush(self, store: Store) -> None:
         """Bring the counts to the table now; what cannot be written is kept for the next time."""
+        self._count()
         if not self._seen.last:
             return
         seen, self._seen = self._seen, _Seen()
@@ -89,6 +92,14 @@ class Tally:
                 await self._writing
         await self.flush(store)
 
-    def _count(self, counts: Counter[int], numbers: set[int]) -> None:
-        counts.update(numbers)
-        self._seen.last |= dict.fromkeys(numbers, self._now_ms())
+    def _tell(self, counts: Counter[int], numbers: Iterable[int]) -> None:
+        if not self._told:
+            asyncio.get_running_loop().call_soon(self._count)
+        self._told.append((counts, numbers))
+
+    def _count(self) -> None:
+        for counts, numbers in self._told:
+            once = set(numbers)
+            counts.update(once)
+            self._seen.last |= dict.fromkeys(once, self._now_ms())
+        self._told.clear()

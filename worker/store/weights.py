@@ -65,12 +65,6 @@ class Word:
         """In bytes."""
         return self.found.size + 8 * len(self.weights)
 
-    def weight(self, docid: int) -> float:
-        """What it adds to a record's weight."""
-        if not self.found.bits >> docid & 1:
-            return 0.0
-        return self.weights[bisect_left(self.found.docids, docid)]
-
 
 @dataclass(frozen=True, slots=True)
 class Known:
@@ -108,13 +102,22 @@ class Known:
         return {docid: self._weight(docid) for docid in docids if there >> docid & 1}
 
     def _weight(self, docid: int) -> float:
-        return reduce(operator.add, [word.weight(docid) for word in self.words])
+        total = 0.0
+        for word in self.words:
+            if word.found.bits >> docid & 1:
+                total += word.weights[bisect_left(word.found.docids, docid)]
+        return total
 
     def _added(self, words: Iterable[Word]) -> dict[int, float]:
         total: dict[int, float] = {}
         for word in words:
-            for docid, weight in zip(word.found.docids, word.weights, strict=True):
-                total[docid] = total.get(docid, 0.0) + weight
+            each = zip(word.found.docids, word.weights, strict=True)
+            if not total:
+                total = dict(each)
+                continue
+            get = total.get
+            for docid, weight in each:
+                total[docid] = get(docid, 0.0) + weight
         if self.passing is None:
             return total
         return {docid: total[docid] for docid in self.passing.docids if docid in total}
