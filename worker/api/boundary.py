@@ -102,6 +102,8 @@ def _ambiguous(headers: Headers) -> Response | None:
 
 def _of_body(headers: Headers) -> MemError | None:
     """What is wrong with a body, seen before it is read. A form or plain text is what a page may send unasked."""
+    if "content-length" not in headers and "transfer-encoding" not in headers:
+        return None
     length = headers.get("content-length", "0")
     if not length.isdigit() or int(length) > MOST_BODY_BYTES:
         return _too_large()

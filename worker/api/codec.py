@@ -48,7 +48,9 @@ class Query:
 
     def texts(self, *names: str) -> tuple[str, ...]:
         """All values under these names, also as comma text or a JSON list."""
-        given = [value for name in names for value in self._values.get(name, ())]
+        given = [value for name in names if name in self._values for value in self._values[name]]
+        if not given:
+            return ()
         found = tuple(part for value in given for part in _parts(_clean_text(value)))
         if len(found) > _MOST_VALUES:
             raise Invalid(f"{names[0]} takes at most {_MOST_VALUES} values", field=names[0])
@@ -100,7 +102,10 @@ class Query:
         return normalised_platform(value) if value else None
 
     def _first(self, *names: str) -> tuple[str, str] | None:
-        return next(((name, self._values[name][0]) for name in names if name in self._values), None)
+        for name in names:
+            if name in self._values:
+                return name, self._values[name][0]
+        return None
 
 
 async def body(request: Request, kind: type[T]) -> T:

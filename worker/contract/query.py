@@ -105,8 +105,7 @@ def parse(line: str, *, now_epoch_ms: int, zone: dt.tzinfo | None = None, typing
         line = line[:MOST_CHARS]
         reading.notes.append(f"only the first {MOST_CHARS:,} characters were read")
     if _MARKS.isdisjoint(line):  # as most lines are; what follows would say the same, in ten times the time
-        reading.words = line.split()
-        line = ""
+        return Parsed(text=" ".join(line.split()), notes=tuple(reading.notes))
     for token in _tokens(line):
         complaint = _read(token, reading, now_epoch_ms, zone)
         if complaint and typing and token.ends_line:

@@ -166,7 +166,7 @@ class Engine:
         """What a query's line says."""
         said = parse(query.text, now_epoch_ms=int(self._now() * 1000), zone=self._zone, typing=query.typing)
         wanted = terms.Wanted(said.text, said.phrases, typing=query.typing and said.ends_in_word)
-        unwanted = terms.excluding(said.excluded)
+        unwanted = terms.excluding(said.excluded) if said.excluded else ""
         excluding, known = self._finder.found(unwanted) if unwanted else None, self._store.aliases
         where = filters.condition(query, said, excluding=excluding, known=known)
         match = terms.expression(wanted)

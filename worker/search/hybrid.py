@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 from worker.contract.records import RecordKey, RecordKind
 from worker.contract.search import Degraded, Order
@@ -41,8 +41,7 @@ def _nothing_else(likely: Sequence[RecordKey], awaited: Future[Any]) -> None:
     """There is nothing else to do."""
 
 
-@dataclass(frozen=True, slots=True)
-class Placed:
+class Placed(NamedTuple):
     """A record in its place. score: larger is better. keyword_rank, vector_rank, cosine: as in ``Hit``."""
 
     key: RecordKey

@@ -4,6 +4,7 @@ Words are OR-ed and ranked by bm25, so a question in whole sentences finds its r
 any other is there. Each word stands in quotes and holds only letters and digits.
 """
 
+import functools
 import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -20,8 +21,9 @@ _SENTENCE = 5
 """Telling words beside a phrase that make a sentence of it."""
 
 
+@functools.lru_cache(maxsize=64)
 def terms(text: str) -> tuple[str, ...]:
-    """The words that are looked for, without repetition, in the order typed; at most 64."""
+    """The words that are looked for, without repetition, in the order typed; at most 64. Asked of a question twice."""
     found = list(dict.fromkeys(analysis.words(text, run_ends=False)))
     telling = [word for word in found if not is_common(word)]
     return tuple((telling or found)[:_MOST_TERMS])

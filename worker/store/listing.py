@@ -3,14 +3,14 @@
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from worker.contract.records import RecordKey, RecordKind
 from worker.contract.search import Entry, Order
 from worker.store import axis, ordering, ranking, search_index, weights
 from worker.store.axis import Run
 from worker.store.filters import INTERNAL_PROJECT, Condition
-from worker.store.memo import remembered
+from worker.store.memo import again, remembered
 from worker.store.ranking import Weigh, Weighed
 from worker.store.rows import CODES, KINDS, placeholders
 from worker.store.weights import Known
@@ -43,8 +43,7 @@ Place = tuple[float, ...]
 """Where a record stands in an order, as ``ordering.place`` tells it. Empty: before all."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ranked:
+class Ranked(NamedTuple):
     """A record and how well it fits; larger is better."""
 
     key: RecordKey
@@ -137,7 +136,11 @@ def known(connection: sqlite3.Connection, match: str, where: Condition | None = 
 
 
 def _known(connection: sqlite3.Connection, match: str, where: Condition) -> Known | None:
-    return known(connection, match, where if where.narrow or _is_hidden(connection) else None)
+    return again(
+        connection,
+        ("known", match, where.sql, *where.values),
+        lambda: known(connection, match, where if where.narrow or _is_hidden(connection) else None),
+    )
 
 
 def by_kind(connection: sqlite3.Connection, source: str, values: Sequence[object], kind: str) -> dict[RecordKind, int]:

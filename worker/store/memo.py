@@ -50,10 +50,12 @@ class Remembering(sqlite3.Connection):
     """A connection whose questions are remembered, if it was given a memory.
 
     generation: of the index, as the transaction that is under way sees it. Whoever begins one sets it to None.
+    last: what was asked of it last by ``again``, and the answer.
     """
 
     memo: Memo | None = None
     generation: str | None = None
+    last: tuple[tuple[Hashable, ...], Any] = ((), None)
 
 
 def remembered(
@@ -76,6 +78,17 @@ def remembered(
         if kept is not None:
             connection.memo.put(key, kept, size(kept))
     return kept
+
+
+def again(connection: sqlite3.Connection, key: tuple[Hashable, ...], make: Callable[[], T]) -> T:
+    """The same of what one question asks more than once, and none after it: only the last answer is kept."""
+    if not isinstance(connection, Remembering) or connection.memo is None:
+        return make()
+    key = (_generation(connection), *key)
+    if connection.last[0] != key:
+        connection.last = key, make()
+    answer: T = connection.last[1]
+    return answer
 
 
 def _generation(connection: Remembering) -> str:
