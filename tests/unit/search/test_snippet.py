@@ -1,3 +1,6 @@
+import inspect
+import re
+
 import pytest
 import snowballstemmer
 from hypothesis import given
@@ -5,6 +8,7 @@ from hypothesis import strategies as st
 
 from tests.factories import make_observation, make_prompt, make_summary
 from worker.contract.records import Record
+from worker.search import snippet as snippets
 from worker.search.snippet import Highlighter
 from worker.search.terms import terms
 from worker.store import analysis
@@ -54,6 +58,22 @@ def test_found_words_by_stem(text: str, words: str, found: list[str]) -> None:
 
 def test_unfinished_word_is_marked_by_its_beginning() -> None:
     assert shown("session-recall tool", "session-rec", "rec") == ["session-recall"]
+
+
+_PORTER = snowballstemmer.stemmer("porter")
+_LOOKED_FOR = re.findall(r'Among\("([a-z]+)"', inspect.getsource(type(_PORTER)))
+"""What the rules look for at the end of a word, at its first or at a later step."""
+
+
+@given(st.text("aeioubclrstyxn0", max_size=7), st.lists(st.sampled_from([*_LOOKED_FOR, "y", "e", "l"]), max_size=3))
+def test_stems_are_porters(beginning: str, endings: list[str]) -> None:
+    word = beginning + "".join(endings)
+    assert snippets._stem(word) == _PORTER.stemWord(word)
+
+
+def test_what_is_its_own_stem_has_none_of_the_endings_that_rules_look_for() -> None:
+    assert len(_LOOKED_FOR) > 50
+    assert all(snippets._stem.__wrapped__(f"cabac{end}") == _PORTER.stemWord(f"cabac{end}") for end in _LOOKED_FOR)
 
 
 @given(TEXT, st.text(st.sampled_from("log cache中文é😀"), max_size=20))
