@@ -16,7 +16,7 @@ from worker.contract.search import Order, SearchQuery
 from worker.store import candidates, filters, listing, weights
 from worker.store.database import Database, plain_connection
 from worker.store.imports import import_batch
-from worker.store.memo import remembered
+from worker.store.memo import again, remembered
 from worker.store.ranking import Weighed
 from worker.store.search_index import drain, install
 from worker.store.tables import Connection
@@ -229,6 +229,30 @@ def test_a_reader_stays_in_its_state_and_the_next_one_sees_the_change(database: 
     now = database.read_now(partial(found, match, query))
     assert sum(now[0].values()) == sum(before[0].values()) + 1
     assert anew(database, match, query) == now
+
+
+def test_what_a_question_asks_twice_is_made_once_and_anew_when_it_gave_up_or_the_index_changed(
+    database: Database,
+) -> None:
+    made: list[str] = []
+
+    def asked(key: str, answer: str | None, connection: Connection) -> str | None:
+        def make() -> str | None:
+            made.append(key)
+            return answer
+
+        return again(connection, (key,), make)
+
+    def change(connection: Connection) -> None:
+        import_batch(connection, make_batch(observations=[observation_row("cache", created_at_epoch=NOON - 5)]))
+        drain(connection)
+
+    for key, answer in (("one", "1"), ("one", "never made"), ("two", None), ("two", "2"), ("one", "1")):
+        found = database.read_now(partial(asked, key, answer))
+        assert found == ("1" if key == "one" else answer)
+    assert made == ["one", "two", "two", "one"]
+    database.write_now(change)
+    assert database.read_now(partial(asked, "one", "another")) == "another"
 
 
 def test_many_readers_beside_a_writer_find_what_one_finds(database: Database) -> None:

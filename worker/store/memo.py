@@ -81,11 +81,14 @@ def remembered(
 
 
 def again(connection: sqlite3.Connection, key: tuple[Hashable, ...], make: Callable[[], T]) -> T:
-    """The same of what one question asks more than once, and none after it: only the last answer is kept."""
+    """The same of what one question asks more than once, and none after it: only the last answer is kept.
+
+    None is not kept here either: who gave up may have less to do the next time.
+    """
     if not isinstance(connection, Remembering) or connection.memo is None:
         return make()
     key = (_generation(connection), *key)
-    if connection.last[0] != key:
+    if connection.last[0] != key or connection.last[1] is None:
         connection.last = key, make()
     answer: T = connection.last[1]
     return answer
