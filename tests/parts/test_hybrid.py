@@ -19,7 +19,7 @@ from worker.contract.errors import Unavailable
 from worker.contract.index import IndexState
 from worker.contract.records import RecordKey, RecordKind
 from worker.contract.search import Degraded, Facets, Mode, Order, SearchPage, SearchQuery, TimelineQuery
-from worker.projection import late, semantic
+from worker.projection import rounding, semantic
 from worker.projection.embed import Bits, Digits, Embedder, Kind, Matrix, Reading, Tokens, Vector
 from worker.projection.index import Fragment, Match
 from worker.projection.projector import Projector
@@ -435,18 +435,18 @@ async def test_records_whose_tokens_are_lost_or_broken_are_ranked_without_them(
         assert keys(await reading.search("login tea")) == ["2", "1"]
 
 
-async def test_tokens_are_compared_by_the_models_own_runtime_where_it_has_one(
+async def test_records_and_tokens_are_compared_by_the_models_own_runtime_where_it_has_one(
     reading: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     multiplied: list[int] = []
 
     def multiply(_: Reader, bits: Bits, digits: Digits, join: Matrix) -> Matrix:
         multiplied.append(len(bits))
-        return late.multiplied(bits, digits, join)
+        return rounding.multiplied(bits, digits, join)
 
     monkeypatch.setattr(Reader, "multiplied", multiply, raising=False)
     await reading.fill(*TEA)
-    assert (keys(await reading.search("login tea")), len(multiplied)) == (["1", "2"], 1)
+    assert (keys(await reading.search("login tea")), len(multiplied)) == (["1", "2"], 2)
 
 
 async def test_only_the_best_are_compared(

@@ -1,13 +1,13 @@
 """Vectors of many records side by side, to be compared in one go, and those of the last questions kept at hand.
 
-Reading a thousand records takes 10 ms of CPU, making floats of them 1, and comparing them 0.4. Whoever types asks about
-the same records again and again.
+Reading a thousand records of six documents takes 10 ms of CPU, rounding them 4, and comparing them 0.3. Whoever types
+asks about the same records again and again.
 """
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain, islice
 from typing import NamedTuple, TypeAlias
@@ -15,15 +15,20 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from worker.projection.embed import Matrix, Vector
+from worker.projection import rounding
+from worker.projection.embed import Vector
 from worker.projection.meaning import Nearest, Nearness, Shelf, Thought
 from worker.projection.recent import Recent
+from worker.projection.rounding import Halves, Rounded
 from worker.store.vectors import Stored
 
-_MOST_AT_HAND_BYTES = 24 * 2**20
-"""7,000 records of four or five documents."""
-_MOST_AS_FLOATS_BYTES = 20 * 2**20
-"""2,000 records of six."""
+FINE_MOST = 3_000
+"""Up to so many records are compared as exactly as they are stored. Of more the cosines are off by 0.0005, for half the time
+and room."""
+_FINE, _COARSE = 2, 1
+"""Bytes of a number."""
+_MOST_AT_HAND_BYTES = 36 * 2**20
+"""12,000 records of six documents in one byte, and 1,700 in two."""
 _MOST_OF_SINGLE_BYTES = 12 * 2**20
 """2,500 records of six."""
 _FEWEST = 200
@@ -32,12 +37,6 @@ _TOGETHER = 1_000
 _MOST_BLOCKS, _MOST_PIECES = 16, 8
 _LOOKED_AT = 4
 """Of the blocks of the last questions, for what they have of another's records."""
-_AT_A_GLANCE = 128
-"""Rows made floats of at a time: more of them leave the processor's cache, which takes longer."""
-_OF_A_HALF = np.int32(0x8FFF_E000 - 2**32)
-"""Where the sign, the exponent and the fraction of a float16 are when it is shifted into the place of a float32's."""
-_BIAS = np.float32(2.0**112)
-"""Between the exponents of the two."""
 
 _Indexes: TypeAlias = NDArray[np.intp]
 
@@ -72,71 +71,41 @@ def _by_docid(docids: NDArray[np.int64], wholes: Vector, parts: Vector) -> dict[
     return dict(zip(docids.tolist(), map(Nearness._make, cosines), strict=True))
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """Records side by side. raw: the rows of all as they are stored, float16; width: numbers in a row; starts: the row
-    at which each record begins, with its whole. floats: the rows, in place of ``raw``. spans: from its first part to
+class Rows(NamedTuple):
+    """Whose rows are whose. starts: the row at which each record begins, with its whole; spans: from its first part to
     the row after its last, of each record one after the other, without the end of the last record."""
 
     docids: NDArray[np.int64]
-    raw: bytes
-    width: int
     starts: _Indexes
     spans: _Indexes
-    floats: Matrix | None = None
 
-    @property
-    def is_floats(self) -> bool:
-        """Whether its rows are."""
-        return self.floats is not None
+    def near(self, cosines: Vector) -> Near:
+        """How near each record is, by the cosine of each row."""
+        return Near(self.docids, cosines[self.starts], np.maximum.reduceat(cosines, self.spans)[::2])
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Records side by side. rounded: the rows of all; width: numbers in a row."""
+
+    rows: Rows
+    rounded: Rounded
+    width: int
 
     @property
     def size_bytes(self) -> int:
         """Of its rows."""
-        return len(self.raw) if self.floats is None else self.floats.nbytes
+        return self.rounded.numbers.nbytes + self.rounded.steps.nbytes
 
     def only(self, docids: NDArray[np.int64]) -> "Piece":
         """Those of its records that are among these."""
-        stay = np.isin(self.docids, docids)
+        stay = np.isin(self.rows.docids, docids)
         if stay.all():
             return self
-        rows = len(self._halves() if self.floats is None else self.floats)
-        counts = np.diff(self.starts, append=rows)
+        counts = np.diff(self.rows.starts, append=len(self.rounded.steps))
         chosen = np.repeat(stay, counts)
-        starts, spans = _bounds(counts[stay])
-        return replace(
-            self,
-            docids=self.docids[stay],
-            raw=self._halves()[chosen].tobytes() if self.floats is None else b"",
-            starts=starts,
-            spans=spans,
-            floats=None if self.floats is None else self.floats[chosen],
-        )
-
-    def near(self, vector: Vector) -> Near:
-        """How near each is; of vectors of another length none is."""
-        if self.width != len(vector):
-            return joined(())
-        cosines = self._cosines(vector) if self.floats is None else self.floats @ vector
-        return Near(self.docids, cosines[self.starts], np.maximum.reduceat(cosines, self.spans)[::2])
-
-    def as_floats(self) -> "Piece":
-        """The same in twice the room, compared in a third of the time."""
-        halves = self._halves()
-        return replace(self, raw=b"", floats=widened(halves, np.empty(halves.shape, np.int32)))
-
-    def _halves(self) -> NDArray[np.int16]:
-        return np.frombuffer(self.raw, np.int16).reshape(-1, self.width)
-
-    def _cosines(self, vector: Vector) -> Vector:
-        halves = self._halves()
-        cosines = np.empty(len(halves), np.float32)
-        # In one place from first to last: memory that is new each time costs more than all that is done in it.
-        room = np.empty((min(len(halves), _AT_A_GLANCE), self.width), np.int32)
-        for at in range(0, len(halves), _AT_A_GLANCE):
-            rows = widened(halves[at : at + _AT_A_GLANCE], room)
-            np.matmul(rows, vector, out=cosines[at : at + len(rows)])
-        return cosines
+        rows = Rows(self.rows.docids[stay], *_bounds(counts[stay]))
+        return Piece(rows, Rounded(self.rounded.numbers[chosen], self.rounded.steps[chosen]), self.width)
 
 
 def _bounds(counts: NDArray[np.intp]) -> tuple[_Indexes, _Indexes]:
@@ -156,8 +125,25 @@ def joined(found: Sequence[Near]) -> Near:
     return Near(*(np.concatenate(column) for column in columns))
 
 
-def pieces(stored: Iterable[Stored]) -> Iterator[Piece]:
-    """What one model stored, so many records at a time; what is not as long as it says is left out."""
+def near_of(stored: Iterable[Stored], vector: Vector) -> Near:
+    """How near records are that nobody asks about together again; of vectors of another length none is."""
+    return joined(
+        [
+            rows.near(rounding.cosines_of_halves(vector, halves))
+            for rows, halves in _grouped(stored)
+            if halves.shape[1] == len(vector)
+        ]
+    )
+
+
+def pieces(stored: Iterable[Stored], size: int) -> Iterator[Piece]:
+    """What one model stored, so many records at a time; size: bytes that a number is rounded to."""
+    for rows, halves in _grouped(stored):
+        yield Piece(rows, rounding.rounded(halves, size), halves.shape[1])
+
+
+def _grouped(stored: Iterable[Stored]) -> Iterator[tuple[Rows, Halves]]:
+    """Records so many at a time, and their rows; what is not as long as it says is left out."""
     found = iter(stored)
     while some := list(islice(found, _TOGETHER)):
         width = len(some[0].vectors) // 2 // max(1, some[0].parts)
@@ -165,21 +151,8 @@ def pieces(stored: Iterable[Stored]) -> Iterator[Piece]:
         if group:
             counts = np.array([each.parts for each in group], np.intp)
             docids = np.array([each.docid for each in group], np.int64)
-            yield Piece(docids, b"".join(each.vectors for each in group), width, *_bounds(counts))
-
-
-def widened(halves: NDArray[np.int16], room: NDArray[np.int32]) -> Matrix:
-    """Rows of finite float16 numbers as float32, in less than half the time that ``astype`` takes.
-
-    halves: their bits; room: where they are made, as many rows or more.
-    """
-    bits = room[: len(halves)]
-    bits[...] = halves
-    bits <<= 13
-    bits &= _OF_A_HALF
-    numbers = bits.view(np.float32)
-    numbers *= _BIAS
-    return numbers
+            halves = np.frombuffer(b"".join(each.vectors for each in group), np.int16).reshape(-1, width)
+            yield Rows(docids, *_bounds(counts)), halves
 
 
 class Block(NamedTuple):
@@ -188,25 +161,27 @@ class Block(NamedTuple):
     pieces: tuple[Piece, ...]
     stamp: int
 
-    def as_floats(self) -> "Block":
-        """The same as floats, if they are few enough."""
-        size = sum(piece.size_bytes * (1 if piece.is_floats else 2) for piece in self.pieces)
-        if size > _MOST_AS_FLOATS_BYTES or all(piece.is_floats for piece in self.pieces):
-            return self
-        return Block(tuple(piece if piece.is_floats else piece.as_floats() for piece in self.pieces), self.stamp)
+
+class _Place(NamedTuple):
+    """What a block is kept by. size: bytes of a number; records, digest: how many docids, and a number made of all."""
+
+    model: str
+    size: int
+    records: int
+    digest: int
 
 
 class Blocks:
     """The blocks of the last questions, and the records of others; for several threads."""
 
     def __init__(self) -> None:
-        self._at_hand: OrderedDict[tuple[str, int, int], Block] = OrderedDict()
+        self._at_hand: OrderedDict[_Place, Block] = OrderedDict()
         self._recent = Recent[Stored](_MOST_OF_SINGLE_BYTES, lambda each: len(each.vectors))
         self._lock = threading.Lock()
 
     def near_some(self, thought: Thought, docids: Sequence[int], shelf: Shelf) -> Near:
         """How near records are that nobody asks about together again: each is kept at hand by itself."""
-        return joined([piece.near(thought.vector) for piece in self._singly(thought.model, docids, shelf)])
+        return near_of(self._singly(thought.model, docids, shelf), thought.vector)
 
     def read_ahead(self, model: str, docids: Sequence[int], shelf: Shelf) -> None:
         """Have records at hand that ``near_some`` is to be asked about."""
@@ -215,31 +190,29 @@ class Blocks:
     def comparison(self, model: str, docids: Sequence[int], shelf: Shelf, also: Sequence[int]) -> "Comparison":
         """Records side by side, from what is at hand; what is not, or was stored anew since, is read. also: certain
         others, which may be among them."""
-        return Comparison(model, self._together(model, docids, shelf), also, partial(self._singly, model, shelf=shelf))
+        size = _FINE if len(docids) <= FINE_MOST else _COARSE
+        read = self._together(model, docids, shelf, size)
+        return Comparison(model, size, read, also, partial(self._singly, model, shelf=shelf))
 
-    def _singly(self, model: str, docids: Sequence[int], shelf: Shelf) -> Iterator[Piece]:
-        return pieces(self._recent.stored(model, docids, shelf, partial(_read_singly, shelf)).values())
+    def _singly(self, model: str, docids: Sequence[int], shelf: Shelf) -> Collection[Stored]:
+        return self._recent.stored(model, docids, shelf, partial(_read_singly, shelf)).values()
 
-    def _together(self, model: str, docids: Sequence[int], shelf: Shelf) -> Iterator[Piece]:
+    def _together(self, model: str, docids: Sequence[int], shelf: Shelf, size: int) -> Iterator[Piece]:
         if len(docids) < _FEWEST:
-            return self._singly(model, docids, shelf)
-        place = (model, len(docids), hash(tuple(docids)))
+            return pieces(self._singly(model, docids, shelf), size)
+        place = _Place(model, size, len(docids), hash(np.asarray(docids, np.int64).tobytes()))
         block = self._known(place)
         if block is None or block.stamp != shelf.stamp:
             return self._read(place, docids, shelf)
-        # Where something is stored after each question, no block is asked about twice, nor made floats of.
-        floats = block.as_floats()
-        if floats is not block:
-            self._keep(place, floats)
-        return iter(floats.pieces)
+        return iter(block.pieces)
 
-    def _read(self, place: tuple[str, int, int], docids: Sequence[int], shelf: Shelf) -> Iterator[Piece]:
-        model = place[0]
-        at_hand = self._still_true(model, docids, shelf)
-        known = {docid for piece in at_hand for docid in piece.docids.tolist()}
+    def _read(self, place: _Place, docids: Sequence[int], shelf: Shelf) -> Iterator[Piece]:
+        at_hand = self._still_true(place, docids, shelf)
+        known = {docid for piece in at_hand for docid in piece.rows.docids.tolist()}
         yield from at_hand
         kept: list[Piece] | None = at_hand
-        for piece in pieces(shelf.vectors(model, [docid for docid in docids if docid not in known])):
+        absent = [docid for docid in docids if docid not in known]
+        for piece in pieces(shelf.vectors(place.model, absent), place.size):
             yield piece
             if kept is not None:
                 kept.append(piece)
@@ -247,31 +220,31 @@ class Blocks:
         if kept:
             self._keep(place, Block(tuple(kept), shelf.stamp))
 
-    def _still_true(self, model: str, docids: Sequence[int], shelf: Shelf) -> list[Piece]:
+    def _still_true(self, place: _Place, docids: Sequence[int], shelf: Shelf) -> list[Piece]:
         """What is at hand of records, from the block that has most of them, as it would be read now."""
         wanted = np.array(docids, np.int64)
         with self._lock:
-            last = [each for place, each in reversed(self._at_hand.items()) if place[0] == model]
+            last = [each for kept, each in reversed(self._at_hand.items()) if kept[:2] == place[:2]]
         best, most = None, 0
         for block in last[:_LOOKED_AT]:
-            there = sum(int(np.isin(piece.docids, wanted).sum()) for piece in block.pieces)
+            there = sum(int(np.isin(piece.rows.docids, wanted).sum()) for piece in block.pieces)
             if there > most and block.stamp <= shelf.stamp:
                 best, most = block, there
         if best is None or 2 * most < len(wanted):
             return []
-        changed = np.array(shelf.changed(model, best.stamp), np.int64)
+        changed = np.array(shelf.changed(place.model, best.stamp), np.int64)
         true = [piece.only(np.setdiff1d(wanted, changed)) for piece in best.pieces]
         if len(true) > _MOST_PIECES:  # the small ones are read again as one
-            true = [piece for piece in true if len(piece.docids) * _MOST_PIECES >= len(wanted)]
-        return [piece for piece in true if len(piece.docids)]
+            true = [piece for piece in true if len(piece.rows.docids) * _MOST_PIECES >= len(wanted)]
+        return [piece for piece in true if len(piece.rows.docids)]
 
-    def _known(self, place: tuple[str, int, int]) -> Block | None:
+    def _known(self, place: _Place) -> Block | None:
         with self._lock:
             if place in self._at_hand:
                 self._at_hand.move_to_end(place)
             return self._at_hand.get(place)
 
-    def _keep(self, place: tuple[str, int, int], block: Block) -> None:
+    def _keep(self, place: _Place, block: Block) -> None:
         with self._lock:
             known = self._at_hand.get(place)
             if known is None or known.stamp <= block.stamp:
@@ -293,52 +266,62 @@ class Comparison:
     """
 
     def __init__(
-        self, model: str, read: Iterator[Piece], also: Sequence[int], singly: Callable[[Sequence[int]], Iterator[Piece]]
+        self,
+        model: str,
+        size: int,
+        read: Iterator[Piece],
+        also: Sequence[int],
+        singly: Callable[[Sequence[int]], Collection[Stored]],
     ) -> None:
         self.model = model
-        self._rest, self._also, self._singly = read, also, singly
+        self._size, self._rest, self._also, self._singly = size, read, also, singly
         self._pieces: list[Piece] = []
         self._others: _Others | None = None
         room = _MOST_AT_HAND_BYTES
         while room > 0:
             piece = next(read, None)
             if piece is None:
-                self._others = self._among([each.docids for each in self._pieces])
+                self._others = self._among([each.rows.docids for each in self._pieces])
                 break
             self._pieces.append(piece)
             room -= piece.size_bytes
 
-    def nearest(self, vector: Vector, most: int) -> Nearest:
+    def nearest(self, thought: Thought, most: int) -> Nearest:
         """The nearest, at most so many; and how near the others are. To be asked once."""
-        found = joined([piece.near(vector) for piece in chain(self._pieces, self._rest)])
+        vector, multiply = thought.vector, thought.multiply or rounding.multiplied
+        question = rounding.asked(vector, self._size)
+        found = joined(
+            [
+                piece.rows.near(rounding.cosines(question, piece.rounded, multiply))
+                for piece in chain(self._pieces, self._rest)
+                if piece.width == len(vector)
+            ]
+        )
         others = self._others
         if others is None or others.among != len(found.docids):  # there was no room for all, or some are no vectors
             others = self._among([found.docids])
         best = found.best(most)
         near = found.at(np.concatenate((best, others.places)))
         order = list(islice(near, len(best)))
-        for piece in others.pieces:
-            near |= piece.near(vector).all()
+        near |= near_of(others.stored, vector).all()
         return Nearest(order, near)
 
     def _among(self, docids: Sequence[NDArray[np.int64]]) -> "_Others":
-        """The others: where they are among these, or on pieces of their own."""
+        """The others: where they are among these, or what is stored of them."""
         together = np.concatenate(docids) if docids else np.zeros(0, np.int64)
         there = np.isin(together, np.array(self._also, np.int64))
         found = set(together[there].tolist())
         return _Others(
-            len(together),
-            np.flatnonzero(there),
-            tuple(self._singly([each for each in self._also if each not in found])),
+            len(together), np.flatnonzero(there), self._singly([each for each in self._also if each not in found])
         )
 
 
 class _Others(NamedTuple):
-    """places: of those that are among so many which are compared together; pieces: of the rest."""
+    """places: of those that are among so many which are compared together; stored: of the rest."""
 
     among: int
     places: _Indexes
-    pieces: tuple[Piece, ...]
+    stored: Collection[Stored]
 
 
 def _read_singly(shelf: Shelf, model: str, docids: Sequence[int]) -> dict[int, Stored]:

@@ -14,7 +14,7 @@ Matrix: TypeAlias = NDArray[np.float32]
 """float32 [n, dimension], a vector each row."""
 
 Bits: TypeAlias = NDArray[np.uint8]
-"""[n, m], each 0 or 1."""
+"""[n, m], whole numbers of a byte; of the signs of tokens each is 0 or 1."""
 
 Digits: TypeAlias = NDArray[np.int8]
 

@@ -81,11 +81,8 @@ class Unanswered(Exception):
 class Meaning(Protocol):
     """Called from several threads at once; each call returns within a fixed time."""
 
-    def exact_most(self, *, narrow: bool) -> int:
-        """Up to so many records are compared one by one; of more, it names the nearest itself.
-
-        narrow: they are what passes a filter, of which the nearest of all may be few.
-        """
+    def exact_most(self) -> int:
+        """Up to so many records are compared one by one; of more, it names the nearest itself."""
         ...
 
     def think(self, text: str) -> Future[Thought]:

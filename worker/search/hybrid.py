@@ -244,8 +244,7 @@ def _ready(
     weighed = {search_index.docid(found.key): found.score for found in wording}
     likely = [found.key for found in wording[:POOL]]
     numbers = list(weighed)[:POOL]
-    exact_most = meaning.exact_most(narrow=asked.where.narrow)
-    passing = None if asked.strict else candidates.passing(connection, asked.where, exact_most)
+    passing = None if asked.strict else candidates.passing(connection, asked.where, meaning.exact_most())
     rarity = _rarity(connection, asked)
     shelf = vectors.shelf(connection)
     comparing = None
