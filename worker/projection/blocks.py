@@ -9,22 +9,23 @@ from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain, islice
+from itertools import islice
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from worker.projection import rounding
-from worker.projection.embed import Vector
+from worker.projection.beside import Beside, by_two
+from worker.projection.embed import Multiply, Vector
 from worker.projection.meaning import Nearest, Nearness, Shelf, Thought
 from worker.projection.recent import Recent
-from worker.projection.rounding import Halves, Rounded
+from worker.projection.rounding import Asked, Halves, Rounded
 from worker.store.vectors import Stored
 
 FINE_MOST = 3_000
-"""Up to so many records are compared as exactly as they are stored. Of more the cosines are off by 0.0005, for half the time
-and room."""
+"""Up to so many records are compared as exactly as they are stored. Of more the cosines are off by 0.0005, for half the
+time and room."""
 _FINE, _COARSE = 2, 1
 """Bytes of a number."""
 _MOST_AT_HAND_BYTES = 36 * 2**20
@@ -96,6 +97,10 @@ class Piece:
     def size_bytes(self) -> int:
         """Of its rows."""
         return self.rounded.numbers.nbytes + self.rounded.steps.nbytes
+
+    def near(self, question: Asked, multiply: Multiply) -> Near:
+        """How near each record is."""
+        return self.rows.near(rounding.cosines(question, self.rounded, multiply))
 
     def only(self, docids: NDArray[np.int64]) -> "Piece":
         """Those of its records that are among these."""
@@ -286,17 +291,18 @@ class Comparison:
             self._pieces.append(piece)
             room -= piece.size_bytes
 
-    def nearest(self, thought: Thought, most: int) -> Nearest:
-        """The nearest, at most so many; and how near the others are. To be asked once."""
+    def nearest(self, thought: Thought, most: int, beside: Beside) -> Nearest:
+        """The nearest, at most so many; and how near the others are. To be asked once.
+
+        beside: on which a part is done, where there is much to compare.
+        """
         vector, multiply = thought.vector, thought.multiply or rounding.multiplied
         question = rounding.asked(vector, self._size)
-        found = joined(
-            [
-                piece.rows.near(rounding.cosines(question, piece.rounded, multiply))
-                for piece in chain(self._pieces, self._rest)
-                if piece.width == len(vector)
-            ]
-        )
+
+        def compared(piece: Piece) -> Near:
+            return piece.near(question, multiply) if piece.width == len(vector) else joined(())
+
+        found = joined([*by_two(compared, self._pieces, beside), *map(compared, self._rest)])
         others = self._others
         if others is None or others.among != len(found.docids):  # there was no room for all, or some are no vectors
             others = self._among([found.docids])

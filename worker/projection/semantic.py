@@ -19,6 +19,7 @@ import numpy as np
 from worker.contract.errors import MemError
 from worker.contract.search import Degraded
 from worker.projection import late
+from worker.projection.beside import Beside
 from worker.projection.blocks import Blocks, Comparison
 from worker.projection.cores import Apart, Linux
 from worker.projection.documents import number_of
@@ -40,8 +41,8 @@ _FRAGMENTS = 300
 """Documents asked of Chroma, five or six to a record."""
 _MORE_FRAGMENTS = 1_500
 _REMEMBERED = 256
-_MOST_OF_TOKENS_BYTES = 4 * 2**20
-"""1,100 records of 75."""
+_MOST_OF_TOKENS_BYTES = 16 * 2**20
+"""1,400 records of 250, as many as the model reads, or 4,600 of 75."""
 _REST_S = 2.0
 """After a failure or a delay of Chroma, this long nobody asks it again."""
 
@@ -156,7 +157,9 @@ class Semantics:
         """Have ready many records, and certain others, to be compared with a question."""
         serving = self._serving()
         comparison = partial(self._blocks.comparison, docids=docids, shelf=shelf, also=also)
-        return _Comparing(comparison, None if isinstance(serving, Degraded) else comparison(serving.model))
+        return _Comparing(
+            comparison, None if isinstance(serving, Degraded) else comparison(serving.model), self._thinking.submit
+        )
 
     def token_nearness(
         self, thought: Thought, weights: Sequence[float], docids: Sequence[int], shelf: Shelf
@@ -195,12 +198,13 @@ class _Comparing:
 
     comparison: Callable[[str], Comparison]
     ready: Comparison | None
+    beside: Beside
 
     def nearest(self, thought: Thought, most: int) -> Nearest:
         """See ``Comparing``."""
         if self.ready is not None and self.ready.model == thought.model:
-            return self.ready.nearest(thought, most)
-        return self.comparison(thought.model).nearest(thought, most)
+            return self.ready.nearest(thought, most, self.beside)
+        return self.comparison(thought.model).nearest(thought, most, self.beside)
 
 
 def _numbers(index: VectorIndex, vector: Vector, count: int) -> list[int]:

@@ -1,7 +1,8 @@
 """How near records are comes out the same wherever their vectors are read from."""
 
 import copy
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future
 
 import numpy as np
 import pytest
@@ -54,6 +55,14 @@ class Table:
         return known
 
 
+def at_once(deed: Callable[[], None]) -> Future[None]:
+    """As another thread would do it that has nothing else to do."""
+    done: Future[None] = Future()
+    deed()
+    done.set_result(None)
+    return done
+
+
 def thought(model: str = "model") -> Thought:
     return Thought(model, np.arange(WIDTH, dtype=np.float32))
 
@@ -61,7 +70,7 @@ def thought(model: str = "model") -> Thought:
 def together(blocks: Blocks, docids: Sequence[int], shelf: Shelf) -> dict[int, Nearness]:
     """How near they all are, set side by side."""
     comparison = blocks.comparison(thought().model, docids, shelf, ())
-    return comparison.nearest(thought(), len(docids)).nearness
+    return comparison.nearest(thought(), len(docids), at_once).nearness
 
 
 def expected(table: Table, docid: int) -> tuple[float, float]:
@@ -204,7 +213,7 @@ def test_the_nearest_of_many_and_certain_others(count: int, most_bytes: int, mon
     table, blocks, docids = Table(count + 9), Blocks(), [*range(count), 5_000]  # of the last there are no vectors
     also = [0, 2, count + 4, 6_000]  # one is not among them, of one there are no vectors
     for _ in range(3):
-        best, near = blocks.comparison("model", docids, table, also).nearest(thought(), 100)
+        best, near = blocks.comparison("model", docids, table, also).nearest(thought(), 100, at_once)
         sums = [[sum(expected(table, docid)) for docid in some] for some in (best, nearest(table, range(count), 100))]
         assert sums[0] == pytest.approx(sums[1], abs=4 * FINE)
         assert len(set(best)) == min(count, 100)
@@ -219,11 +228,11 @@ def test_what_is_to_be_compared_is_read_before_there_is_a_question(count: int) -
     comparison = blocks.comparison("model", range(count), table, [count])
     assert sorted(table.was_read) == list(range(count + 1))
     table.was_read.clear()
-    comparison.nearest(thought(), 100)
+    comparison.nearest(thought(), 100, at_once)
     assert table.was_read == []
 
 
 def test_a_vector_of_another_length_is_near_nothing() -> None:
     table, blocks = Table(300), Blocks()
     comparison = blocks.comparison("model", range(300), table, [1, 2])
-    assert comparison.nearest(Thought("model", np.ones(WIDTH + 1, np.float32)), 100) == ([], {})
+    assert comparison.nearest(Thought("model", np.ones(WIDTH + 1, np.float32)), 100, at_once) == ([], {})
