@@ -213,10 +213,9 @@ class Blocks:
 
     def _read(self, place: _Place, docids: Sequence[int], shelf: Shelf) -> Iterator[Piece]:
         at_hand = self._still_true(place, docids, shelf)
-        known = {docid for piece in at_hand for docid in piece.rows.docids.tolist()}
+        absent = np.setdiff1d(np.asarray(docids, np.int64), _docids(at_hand)).tolist()
         yield from at_hand
         kept: list[Piece] | None = at_hand
-        absent = [docid for docid in docids if docid not in known]
         for piece in pieces(shelf.vectors(place.model, absent), place.size):
             yield piece
             if kept is not None:
@@ -238,9 +237,11 @@ class Blocks:
         if best is None or 2 * most < len(wanted):
             return []
         changed = np.array(shelf.changed(place.model, best.stamp), np.int64)
-        true = [piece.only(np.setdiff1d(wanted, changed)) for piece in best.pieces]
-        if len(true) > _MOST_PIECES:  # the small ones are read again as one
-            true = [piece for piece in true if len(piece.rows.docids) * _MOST_PIECES >= len(wanted)]
+        unchanged = np.setdiff1d(wanted, changed)
+        true = [piece.only(unchanged) for piece in best.pieces]
+        most = _MOST_PIECES + 2 * len(wanted) // _TOGETHER
+        if len(true) > most:  # the small ones are read again as one
+            true = [piece for piece in true if len(piece.rows.docids) * most >= len(wanted)]
         return [piece for piece in true if len(piece.rows.docids)]
 
     def _known(self, place: _Place) -> Block | None:
@@ -286,7 +287,7 @@ class Comparison:
         while room > 0:
             piece = next(read, None)
             if piece is None:
-                self._others = self._among([each.rows.docids for each in self._pieces])
+                self._others = self._among(_docids(self._pieces))
                 break
             self._pieces.append(piece)
             room -= piece.size_bytes
@@ -305,21 +306,24 @@ class Comparison:
         found = joined([*by_two(compared, self._pieces, beside), *map(compared, self._rest)])
         others = self._others
         if others is None or others.among != len(found.docids):  # there was no room for all, or some are no vectors
-            others = self._among([found.docids])
+            others = self._among(found.docids)
         best = found.best(most)
         near = found.at(np.concatenate((best, others.places)))
         order = list(islice(near, len(best)))
         near |= near_of(others.stored, vector).all()
         return Nearest(order, near)
 
-    def _among(self, docids: Sequence[NDArray[np.int64]]) -> "_Others":
+    def _among(self, together: NDArray[np.int64]) -> "_Others":
         """The others: where they are among these, or what is stored of them."""
-        together = np.concatenate(docids) if docids else np.zeros(0, np.int64)
         there = np.isin(together, np.array(self._also, np.int64))
         found = set(together[there].tolist())
         return _Others(
             len(together), np.flatnonzero(there), self._singly([each for each in self._also if each not in found])
         )
+
+
+def _docids(pieces: Sequence[Piece]) -> NDArray[np.int64]:
+    return np.concatenate([np.zeros(0, np.int64), *(piece.rows.docids for piece in pieces)])
 
 
 class _Others(NamedTuple):

@@ -29,7 +29,7 @@ from worker.projection.meaning import Nearest, Nearness, Shelf, Thought, Unanswe
 from worker.projection.recent import Recent
 
 EXACT_MOST = 12_000
-"""Up to so many records all are compared: ten thousand of six documents take 2.6 ms and 23 MB, where Chroma and what is
+"""Up to so many records all are compared: ten thousand of six documents take 3 ms and 23 MB, where Chroma and what is
 around it take 13 ms and may miss some; its own filters take 80 and more."""
 EXACT_WITHOUT_CHROMA = 50_000
 """The same while Chroma is away: slower, but meaning has its say."""

@@ -67,7 +67,7 @@ def thought(model: str = "model") -> Thought:
     return Thought(model, np.arange(WIDTH, dtype=np.float32))
 
 
-def together(blocks: Blocks, docids: Sequence[int], shelf: Shelf) -> dict[int, Nearness]:
+def compared(blocks: Blocks, docids: Sequence[int], shelf: Shelf) -> dict[int, Nearness]:
     """How near they all are, set side by side."""
     comparison = blocks.comparison(thought().model, docids, shelf, ())
     return comparison.nearest(thought(), len(docids), at_once).nearness
@@ -83,7 +83,7 @@ def test_together_and_one_by_one_records_are_as_near(count: int) -> None:
     table, blocks = Table(count), Blocks()
     docids = list(range(count + 3))  # of the last ones there are no vectors
     for is_alone in (False, True, False, True):
-        found = blocks.near_some(thought(), docids, table).all() if is_alone else together(blocks, docids, table)
+        found = blocks.near_some(thought(), docids, table).all() if is_alone else compared(blocks, docids, table)
         assert sorted(found) == list(range(count))
         for docid in (0, count // 2, count - 1):
             assert found[docid] == pytest.approx(expected(table, docid), abs=FINE)
@@ -142,7 +142,7 @@ def test_of_more_records_the_cosines_are_less_exact(finely: int, off: float, mon
     monkeypatch.setattr(side_by_side, "FINE_MOST", finely)
     table, blocks, docids = Table(1_001), Blocks(), list(range(1_001))
     for _ in range(3):
-        found = together(blocks, docids, table)
+        found = compared(blocks, docids, table)
         assert sorted(found) == docids
         apart = np.array([found[docid] for docid in docids]) - [expected(table, docid) for docid in docids]
         assert np.abs(apart).max() < off
@@ -153,18 +153,22 @@ def test_how_exact_an_answer_is_does_not_depend_on_what_was_asked_before(monkeyp
     monkeypatch.setattr(side_by_side, "FINE_MOST", 700)
     table, blocks = Table(900), Blocks()
     most, all_of_them = range(700), range(900)
-    answers = [together(Blocks(), docids, table) for docids in (most, all_of_them)]
+    answers = [compared(Blocks(), docids, table) for docids in (most, all_of_them)]
     for _ in range(2):
-        assert [together(blocks, docids, table) for docids in (most, all_of_them)] == answers
+        assert [compared(blocks, docids, table) for docids in (most, all_of_them)] == answers
 
 
-def test_of_many_records_only_those_are_read_that_were_stored_or_came_since() -> None:
+@pytest.mark.parametrize("together", [1_000, 10])
+def test_of_many_records_only_those_are_read_that_were_stored_or_came_since(
+    together: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(side_by_side, "_TOGETHER", together)
     table, blocks, docids = Table(500), Blocks(), list(range(500))
     for turn in range(40):  # more than there are pieces in a block
         table.was_read.clear()
-        are_near(together(blocks, docids, table), table, docids)
+        are_near(compared(blocks, docids, table), table, docids)
         assert len(table.was_read) <= (500 if turn == 0 else 50), turn
-        are_near(together(blocks, docids, table), table, docids)
+        are_near(compared(blocks, docids, table), table, docids)
         if turn % 3 == 1:
             table.store(turn, rows=1 + turn % 4)
         elif turn % 3 == 2:
@@ -176,12 +180,12 @@ def test_of_many_records_only_those_are_read_that_were_stored_or_came_since() ->
 
 def test_those_that_pass_a_filter_are_at_hand_with_all() -> None:
     table, blocks = Table(900), Blocks()
-    are_near(together(blocks, range(900), table), table, range(900))
+    are_near(compared(blocks, range(900), table), table, range(900))
     some = list(range(0, 900, 3))
     table.was_read.clear()
     for _ in range(2):
-        are_near(together(blocks, some, table), table, some)
-        are_near(together(blocks, range(900), table), table, range(900))
+        are_near(compared(blocks, some, table), table, some)
+        are_near(compared(blocks, range(900), table), table, range(900))
     assert table.was_read == []
 
 
@@ -190,14 +194,14 @@ def test_who_began_to_read_many_before_one_was_stored_finds_them_as_they_were() 
     before = table.before()
     table.store(7)
     for shelf in (table, before, table, before):
-        are_near(together(blocks, docids, shelf), shelf, docids)
+        are_near(compared(blocks, docids, shelf), shelf, docids)
 
 
 def test_no_more_is_at_hand_than_there_is_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(side_by_side, "_MOST_AT_HAND_BYTES", 20_000)
     table, blocks = Table(1_000), Blocks()
     for docids in (range(300), range(300, 600), range(1_000), range(200, 500)):
-        are_near(together(blocks, docids, table), table, docids)
+        are_near(compared(blocks, docids, table), table, docids)
         assert blocks._size_bytes() <= 20_000
 
 
