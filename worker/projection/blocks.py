@@ -24,7 +24,7 @@ from worker.projection.rounding import Asked, Halves, Rounded
 from worker.store.vectors import Stored
 
 FINE_MOST = 3_000
-"""Up to so many records are compared as exactly as they are stored. Of more the cosines are off by 0.0005, for half the
+"""Up to so many records are compared as exactly as they are stored. Of more the cosines are off by 0.0004, for half the
 time and room."""
 _FINE, _COARSE = 2, 1
 """Bytes of a number."""
