@@ -48,6 +48,8 @@ RECENCY_WINDOW_DAYS = 90
 RECENCY = 0.02
 """The most that is added for being new, in the units of a score: what is ahead by more is never passed."""
 
+_INEXACT = 1e-5
+"""Vectors are stored as float16: cosines are no more exact."""
 _A_WORD = 0.05
 _MOST_WORDS = 12
 _CJK_SHARE = 0.3
@@ -171,8 +173,8 @@ def fusion(
     _, epochs, bm25s, wholes, parts = zip(*candidates, strict=True) if candidates else ((),) * 5
     by_words = _or_else(_z_scores([bm25 or 0.0 for bm25 in bm25s]), [0.0] * len(candidates))
     lit = _lit(bm25s, wholes)
-    by_whole = _or_else(_z_scores(_positive(wholes)), by_words)
-    by_part = _or_else(_z_scores(_positive(parts)), by_words)
+    by_whole = _or_else(_z_scores(_positive(wholes), _INEXACT), by_words)
+    by_part = _or_else(_z_scores(_positive(parts), _INEXACT), by_words)
     newness = _newness(epochs, now_epoch_ms, half_life_days)
     for_words, for_whole, for_part = weights.words, weights.whole, weights.part
     scores = [
@@ -216,16 +218,16 @@ def _or_else(values: list[float | None], others: Sequence[float]) -> list[float]
     return [other if value is None else value for value, other in zip(values, others, strict=True)]
 
 
-def _z_scores(values: Sequence[float | None]) -> list[float | None]:
-    """How many standard deviations above the mean of those that are known each value is."""
+def _z_scores(values: Sequence[float | None], inexact: float = 1e-9) -> list[float | None]:
+    """How many standard deviations above the mean of those that are known each value is; none, where they are as good
+    as the same: what rounding leaves of no spread must not be blown up. inexact: the least there is to tell apart."""
     known = [value for value in values if value is not None]
     if not known:
         return [None] * len(values)
     mean = math.fsum(known) / len(known)
     apart = [value - mean for value in known]
     deviation = math.sqrt(math.fsum(map(operator.mul, apart, apart)) / len(known))
-    # With no spread there is nothing to tell apart; what rounding leaves of it must not be blown up.
-    scale = 0.0 if deviation < 1e-9 else 1 / deviation
+    scale = 0.0 if deviation < inexact else 1 / deviation
     if len(known) == len(values):
         return [each * scale for each in apart]
     return [None if value is None else (value - mean) * scale for value in values]

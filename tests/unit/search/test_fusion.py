@@ -192,3 +192,9 @@ def test_what_passes_a_filter_is_never_lost(passing: list[int], ranking: list[in
     found = intersect_with_ranking(passing, ranking)
     named = [key for key in ranking if key in passing]
     assert found == named + [key for key in passing if key not in ranking]
+
+
+def test_cosines_that_differ_by_their_rounding_alone_leave_the_newer_first() -> None:
+    older, newer = (Candidate(docid, NOW + docid, 2.0, 0.5, 0.4) for docid in (1, 2))
+    assert order(older._replace(whole=0.500003, part=0.400003), newer) == [2, 1]
+    assert order(older._replace(whole=0.501), newer) == [1, 2]
