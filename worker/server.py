@@ -200,7 +200,7 @@ async def _serve(
                 services.store.hurry()
             opening.cancel()
             await asyncio.wait([opening])
-            services.beside.close()
+            services.cleaning.close()
             if services.opened is not None:
                 if not read_only:
                     await services.tally.close(services.store)

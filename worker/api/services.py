@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from worker.capture.beside import Beside
+from worker.capture.cleaning import Cleaning
 from worker.capture.gate import Rules
 from worker.capture.intake import Intake
 from worker.contract.errors import Conflict, Unavailable
@@ -41,7 +41,7 @@ class Services:
     read_only: nothing is written, by whoever asks. rules: what of agents is not kept, by default only what is our own.
     tell: what the live stream is to be told, if not sent at once; captured: set when something was queued.
     observer: makes memories of it, None until it is there. corpora: what is done with them.
-    beside: cleans what is imported.
+    cleaning: cleans what is imported.
     """
 
     version: str
@@ -64,7 +64,7 @@ class Services:
     captured: asyncio.Event = field(default_factory=asyncio.Event)
     observer: Observer | None = None
     corpora: Desk | None = None
-    beside: Beside = field(default_factory=Beside)
+    cleaning: Cleaning = field(default_factory=Cleaning)
     tally: Tally = field(init=False)
     _intake: Intake | None = field(init=False, default=None)
 

@@ -1,4 +1,4 @@
-"""The process that cleans what is imported: `python -m worker.capture.cleaner HANDLE`, started by ``beside``.
+"""The process that cleans what is imported: `python -m worker.capture.cleaner HANDLE`, started by ``cleaning``.
 
 It ends when nobody asks any more, and when the worker does.
 """

@@ -45,7 +45,7 @@ def routes(services: Services) -> list[Endpoint]:
         query = Query(request)
         mended: list[Mended] | None = [] if _MEND.of(query) else None
         given = await body(request, ImportBatch)
-        waiting = services.beside.begin(pieces(given))
+        waiting = services.cleaning.begin(pieces(given))
         try:
             if waiting:
                 await asyncio.wrap_future(waiting[0])  # before others have to wait until this is written

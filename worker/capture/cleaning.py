@@ -20,7 +20,7 @@ _SMALL_CHARS = 200_000
 _ANSWER_S = 30.0
 
 
-class Beside:
+class Cleaning:
     """Starts the process when there is much to clean; it ends by itself. ``close`` it.
 
     Whatever becomes of the process, everything is cleaned: what it does not give back, the worker cleans itself.

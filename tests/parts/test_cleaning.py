@@ -13,8 +13,8 @@ import pytest
 
 from tests.factories import make_batch, observation_row, prompt_row
 from tests.processes import WorkerProcess, running_worker, wait_for
-from worker.capture import beside
-from worker.capture.beside import Beside
+from worker.capture import cleaning
+from worker.capture.cleaning import Cleaning
 from worker.capture.rows import Clean, clean, pieces, prepared
 from worker.contract import calls
 from worker.contract.errors import MemError
@@ -39,13 +39,13 @@ def batch(**last: Any) -> ImportBatch:
     return make_batch(rows, prompts=prompts)
 
 
-def cleaned(by: Beside) -> list[Clean]:
+def cleaned(by: Cleaning) -> list[Clean]:
     return [each.result() for each in by.begin(pieces(batch()))]
 
 
 @pytest.fixture
-def by() -> Iterator[Beside]:
-    made = Beside()
+def by() -> Iterator[Cleaning]:
+    made = Cleaning()
     yield made
     made.close()
 
@@ -54,17 +54,17 @@ def cleaners(parent: int) -> list[int]:
     """The processes that clean for another."""
     told = subprocess.run(["ps", "-o", "pid=,ppid=,stat=,args=", "-A"], capture_output=True, text=True, check=True)
     lines = (line.split(None, 3) for line in told.stdout.splitlines())
-    return [int(pid) for pid, owner, _, *args in lines if int(owner) == parent and beside.CLEANER in "".join(args)]
+    return [int(pid) for pid, owner, _, *args in lines if int(owner) == parent and cleaning.CLEANER in "".join(args)]
 
 
-def test_what_comes_back_is_what_the_worker_would_make(by: Beside) -> None:
+def test_what_comes_back_is_what_the_worker_would_make(by: Cleaning) -> None:
     assert cleaned(by) == [prepared(each) for each in pieces(batch())]
     (process,) = cleaners(os.getpid())
     assert cleaned(by) == [prepared(each) for each in pieces(batch())]
     assert cleaners(os.getpid()) == [process]
 
 
-def test_a_little_is_cleaned_without_a_process(by: Beside) -> None:
+def test_a_little_is_cleaned_without_a_process(by: Cleaning) -> None:
     little = list(pieces(make_batch([observation_row(f"see {SECRET}")])))
     assert [each.result() for each in by.begin(little)] == [clean(each) for each in little]
     assert cleaners(os.getpid()) == []
@@ -72,9 +72,9 @@ def test_a_little_is_cleaned_without_a_process(by: Beside) -> None:
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP])
 def test_when_the_process_dies_or_hangs_all_is_cleaned_all_the_same(
-    by: Beside, how: signal.Signals, monkeypatch: pytest.MonkeyPatch
+    by: Cleaning, how: signal.Signals, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(beside, "_ANSWER_S", 0.5)
+    monkeypatch.setattr(cleaning, "_ANSWER_S", 0.5)
     cleaned(by)
     (process,) = cleaners(os.getpid())
     os.kill(process, how)
@@ -85,13 +85,13 @@ def test_when_the_process_dies_or_hangs_all_is_cleaned_all_the_same(
 
 @pytest.mark.parametrize("python", ["/nowhere/python", "/bin/false"])
 def test_where_no_process_can_be_started_all_is_cleaned_all_the_same(
-    by: Beside, python: str, monkeypatch: pytest.MonkeyPatch
+    by: Cleaning, python: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "executable", python)
     assert [each.piece for each in cleaned(by)] == [clean(each).piece for each in pieces(batch())]
 
 
-def test_whoever_closes_does_not_wait_for_it(by: Beside) -> None:
+def test_whoever_closes_does_not_wait_for_it(by: Cleaning) -> None:
     waiting = by.begin(pieces(batch()))
     waiting[0].result()
     (process,) = cleaners(os.getpid())
