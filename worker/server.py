@@ -198,9 +198,9 @@ async def _serve(
         finally:
             if services.opened is not None:
                 services.store.hurry()
+            services.cleaning.close()
             opening.cancel()
             await asyncio.wait([opening])
-            services.cleaning.close()
             if services.opened is not None:
                 if not read_only:
                     await services.tally.close(services.store)

@@ -1,11 +1,13 @@
 """What is imported in bulk is cleaned by a process beside the worker, and comes in as if there were none."""
 
+import asyncio
 import os
 import signal
 import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import CancelledError, Future
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +16,12 @@ import pytest
 from tests.factories import make_batch, observation_row, prompt_row
 from tests.processes import WorkerProcess, running_worker, wait_for
 from worker.capture import cleaning
-from worker.capture.cleaning import Cleaning
-from worker.capture.rows import Clean, clean, pieces, prepared
+from worker.capture.cleaning import Cleaning, Underway
+from worker.capture.rows import Clean, Piece, clean, pieces, prepared
 from worker.contract import calls
 from worker.contract.errors import MemError
 from worker.contract.running import alive
-from worker.contract.transfer import ImportBatch
+from worker.contract.transfer import ImportBatch, RowKind
 
 SECRET = "ghp_" + "a1B2c3D4e5F6" * 3
 ROWS = 700
@@ -40,7 +42,7 @@ def batch(**last: Any) -> ImportBatch:
 
 
 def cleaned(by: Cleaning) -> list[Clean]:
-    return [each.result() for each in by.begin(pieces(batch()))]
+    return list(by.begin(pieces(batch())))
 
 
 @pytest.fixture
@@ -66,7 +68,7 @@ def test_what_comes_back_is_what_the_worker_would_make(by: Cleaning) -> None:
 
 def test_a_little_is_cleaned_without_a_process(by: Cleaning) -> None:
     little = list(pieces(make_batch([observation_row(f"see {SECRET}")])))
-    assert [each.result() for each in by.begin(little)] == [clean(each) for each in little]
+    assert list(by.begin(little)) == [clean(each) for each in little]
     assert cleaners(os.getpid()) == []
 
 
@@ -75,12 +77,59 @@ def test_when_the_process_dies_or_hangs_all_is_cleaned_all_the_same(
     by: Cleaning, how: signal.Signals, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cleaning, "_ANSWER_S", 0.5)
+    monkeypatch.setattr(cleaning, "_CHARS_A_SECOND", 10**9)
     cleaned(by)
     (process,) = cleaners(os.getpid())
     os.kill(process, how)
     assert [each.piece for each in cleaned(by)] == [clean(each).piece for each in pieces(batch())]
     wait_for(lambda: not alive(process))
     assert process not in cleaners(os.getpid())  # and nothing is left of it
+
+
+def test_one_that_hangs_is_not_waited_for_with_more_than_it_would_take_in(
+    by: Cleaning, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cleaning, "_ANSWER_S", 0.5)
+    monkeypatch.setattr(cleaning, "_CHARS_A_SECOND", 10**9)
+    cleaned(by)
+    (process,) = cleaners(os.getpid())
+    os.kill(process, signal.SIGSTOP)
+    large = list(pieces(make_batch([observation_row(narrative="so many words " * 100_000)])))
+    assert [each.piece for each in by.begin(large)] == [clean(each).piece for each in large]
+
+
+def test_after_a_failure_no_process_is_tried_for_a_while(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tried, python = tmp_path / "tried", tmp_path / "python"
+    python.write_text(f"#!/bin/sh\necho once more >> {tried}\n")
+    python.chmod(0o700)
+    monkeypatch.setattr(sys, "executable", str(python))
+    now = [0.0]
+    by = Cleaning(clock=lambda: now[0])
+    for passed_s, times in (0, 1), (9, 1), (2, 2):
+        now[0] += passed_s
+        cleaned(by)
+        assert len(tried.read_text().splitlines()) == times
+    by.close()
+
+
+async def test_writing_begins_when_little_is_left_to_clean() -> None:
+    waiting: list[Future[Clean]] = [Future() for _ in range(8)]
+    done = Clean(Piece(RowKind.PROMPT, (), ()))
+
+    def underway(chars: int) -> asyncio.Task[None]:
+        return asyncio.create_task(Underway([(each, chars) for each in waiting]).nearly())
+
+    small, large, whole = (
+        underway(100),
+        underway(600_000),
+        asyncio.create_task(Underway([(each, 9) for each in waiting]).all()),
+    )
+    began = [(False, False), *[(True, False)] * 4, *[(True, True)] * 3]
+    for at, (small_begins, large_begins) in enumerate(began):
+        waiting[at].set_result(done)
+        await asyncio.sleep(0.05)
+        assert (small.done(), large.done()) == (small_begins, large_begins)
+    await whole
 
 
 @pytest.mark.parametrize("python", ["/nowhere/python", "/bin/false"])
@@ -92,13 +141,14 @@ def test_where_no_process_can_be_started_all_is_cleaned_all_the_same(
 
 
 def test_whoever_closes_does_not_wait_for_it(by: Cleaning) -> None:
-    waiting = by.begin(pieces(batch()))
-    waiting[0].result()
+    underway = iter(by.begin(pieces(batch())))
+    next(underway)
     (process,) = cleaners(os.getpid())
     os.kill(process, signal.SIGSTOP)
     by.close()
     wait_for(lambda: not alive(process))
-    wait_for(lambda: all(each.done() for each in waiting))
+    with pytest.raises(CancelledError):  # and nobody else waits for what will not come
+        list(underway)
 
 
 @pytest.fixture

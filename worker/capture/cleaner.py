@@ -4,7 +4,6 @@ It ends when nobody asks any more, and when the worker does.
 """
 
 import contextlib
-import os
 import sys
 from multiprocessing.connection import Connection
 
@@ -12,14 +11,11 @@ from worker import heap
 from worker.capture import rows
 
 _IDLE_S = 10.0
-_POLITE = 5
 
 
 def main(words: list[str]) -> int:
     """Clean piece after piece."""
     heap.be_frugal()
-    with contextlib.suppress(OSError):
-        os.nice(_POLITE)  # questions come first
     with contextlib.suppress(EOFError, OSError), Connection(int(words[0])) as asked:
         while asked.poll(_IDLE_S):
             asked.send(rows.prepared(asked.recv()))

@@ -10,8 +10,7 @@ each): chats 63.1 → 68.1, developers' questions 75.8 → 80.2, their records 8
 A sign is a bit, and a product of bits and whole numbers of a byte is what processors are quickest at. So each number of
 the question is written in digits (``rounding``). Comparing fifty records takes 0.8 ms so, and 1.8 where each has all
 the 250 tokens that the model reads (as floats 1.0 and 3.0): much of what is left to do when a question has its vector.
-Halves on two threads take as long as one after the other, even with a core for each: every piece asks twice for Python's
-turn.
+Halves on two threads take as long as one after the other, even with a core for each: each asks for Python's turn.
 """
 
 import math

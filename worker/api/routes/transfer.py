@@ -1,9 +1,5 @@
 """What is brought in from elsewhere and taken out: rows of the four tables."""
 
-import asyncio
-from collections import deque
-from collections.abc import Iterable, Iterator
-from concurrent.futures import Future
 from functools import partial
 
 from msgspec import structs
@@ -14,7 +10,8 @@ from worker.api.codec import LAST_ID, Query, body, respond
 from worker.api.endpoint import Endpoint
 from worker.api.params import PROJECT, SINCE, UNTIL, Choice, Flag, Number
 from worker.api.services import Services
-from worker.capture.rows import Clean, Piece, pieces
+from worker.capture.cleaning import Underway
+from worker.capture.rows import Piece, pieces
 from worker.contract import calls
 from worker.contract.errors import Invalid
 from worker.contract.transfer import (
@@ -45,15 +42,12 @@ def routes(services: Services) -> list[Endpoint]:
         query = Query(request)
         mended: list[Mended] | None = [] if _MEND.of(query) else None
         given = await body(request, ImportBatch)
-        waiting = services.cleaning.begin(pieces(given))
+        underway = services.cleaning.begin(pieces(given))
+        work = _count if _DRY_RUN.of(query) else _write
         try:
-            if waiting:
-                await asyncio.wrap_future(waiting[0])  # before others have to wait until this is written
-            work = _count if _DRY_RUN.of(query) else _write
-            stats = await work(services.store, _ready(waiting), mended)
+            stats = await work(services.store, underway, mended)
         finally:
-            for each in waiting:
-                each.cancel()
+            underway.give_up()
         private = len(given.prompts) - stats.promptsImported - stats.promptsSkipped
         stats = structs.replace(stats, promptsSkipped=stats.promptsSkipped + private)
         return respond(ImportResult(success=True, stats=stats, mended=tuple(mended or ())))
@@ -95,22 +89,18 @@ def routes(services: Services) -> list[Endpoint]:
     ]
 
 
-def _ready(waiting: deque[Future[Clean]]) -> Iterator[Clean]:
-    """One after the other, each waited for and let go of."""
-    while waiting:
-        yield waiting.popleft().result()
-
-
-async def _write(store: Store, ready: Iterable[Clean], mended: list[Mended] | None) -> ImportStats:
-    works = ((partial(_rows, done.piece, mended), foreseen.line(done.lines)) for done in ready)
+async def _write(store: Store, underway: Underway, mended: list[Mended] | None) -> ImportStats:
+    await underway.nearly()
+    works = ((partial(_rows, done.piece, mended), foreseen.line(done.lines)) for done in underway)
     return imports.stats(await store.write_each(works))
 
 
-async def _count(store: Store, ready: Iterable[Clean], mended: list[Mended] | None) -> ImportStats:
+async def _count(store: Store, underway: Underway, mended: list[Mended] | None) -> ImportStats:
     def work(connection: Connection) -> ImportStats:
         with imports.undone(connection):
-            return imports.stats([_rows(done.piece, mended, connection) for done in ready])
+            return imports.stats([_rows(done.piece, mended, connection) for done in underway])
 
+    await underway.all()
     return await store.write(work)
 
 
