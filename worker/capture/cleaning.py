@@ -20,8 +20,8 @@ CLEANER = "worker.capture.cleaner"
 _SMALL_CHARS = 200_000
 """Of text; so much is cleaned before a process has started."""
 _LATE_SHARE, _LATE_CHARS = 0.75, 1_500_000
-"""Of an import at most so much may be on its way when writing begins. Rows of records are written almost as fast as they
-are cleaned; where little is to be written of much text, as much as this is clean in 0.6 s."""
+"""So much of an import at most may be on its way when writing begins. Rows are written almost as fast as they are
+cleaned; where little is to be written of much text, as much as this is clean in 0.6 s."""
 _ANSWER_S, _CHARS_A_SECOND = 5.0, 200_000
 """How long one piece may take: so long, and by its size; it is cleaned fifteen times as fast."""
 _REST_S = 10.0
