@@ -24,6 +24,7 @@ import pytest
 from tests.bench.corpus import batches, questions
 from tests.bench.kept import Kept
 from tests.processes import WorkerProcess, running_worker, wait_for
+from worker.capture.cleaning import CLEANER
 from worker.contract import calls
 from worker.contract.curation import Save
 from worker.contract.index import IndexState, IndexStatus
@@ -278,8 +279,10 @@ def _cpu_s(pid: int) -> float:
 
 
 def _children(pid: int) -> list[int]:
+    """All but the one that cleaned what was imported, which ends by itself."""
     tasks = Path(f"/proc/{pid}/task").iterdir()
-    return [int(child) for task in tasks for child in (task / "children").read_text().split()]
+    found = [int(child) for task in tasks for child in (task / "children").read_text().split()]
+    return [child for child in found if CLEANER.encode() not in Path(f"/proc/{child}/cmdline").read_bytes()]
 
 
 def _resident(worker: WorkerProcess) -> str:
