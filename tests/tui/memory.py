@@ -4,7 +4,7 @@ import datetime as dt
 import itertools
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import msgspec
@@ -156,6 +156,11 @@ class Memory:
     def add(self, *records: Record) -> None:
         """More records."""
         self.records += records
+        self._sort()
+
+    def remove(self, numbers: Collection[int]) -> None:
+        """These are gone."""
+        self.records[:] = [record for record in self.records if key_of(record).id not in numbers]
         self._sort()
 
     def replace(self, record: Record) -> None:

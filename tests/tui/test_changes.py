@@ -10,13 +10,11 @@ from tui.deeds.linking import MOST_EDITS
 from tui.state.session_tree import SessionNode
 from worker.contract import calls
 from worker.contract.events import StreamEvent
-from worker.contract.records import key_of
 
 
 def delete(stage: Stage, *numbers: int) -> None:
     """Observations leave the memory, and the stream tells."""
-    gone = set(numbers)
-    stage.memory.records[:] = [record for record in stage.memory.records if key_of(record).id not in gone]
+    stage.memory.remove(numbers)
     for number in numbers:
         stage.client.stream.put_nowait(StreamEvent(type="record_deleted", kind="observation", record_id=number))
 
@@ -134,6 +132,18 @@ async def test_a_record_that_fills_the_screen_stays_and_is_said_to_be_gone() -> 
         await stage.settled()
         assert stage.state.entry is not None and stage.state.entry.id == 298
         assert "About this: Finding number 298" in stage.text
+
+
+async def test_a_record_that_was_deleted_unheard_is_said_to_be_gone_when_the_list_is_read_anew() -> None:
+    async with Stage(many(300)) as stage:
+        await stage.press("j", "enter")
+        await stage.settled()
+        stage.memory.remove([299])
+        stage.client.stream.put_nowait(StreamEvent(type="resync"))
+        await stage.until(lambda: "299 is gone; it was deleted meanwhile" in stage.text)
+        await stage.press("q")
+        await stage.settled()
+        assert stage.state.entry is not None and stage.state.entry.id == 298
 
 
 async def test_the_timeline_keeps_the_cursor_s_line_and_what_is_marked_leaves_the_basket() -> None:

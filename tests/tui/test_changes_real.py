@@ -169,3 +169,48 @@ async def test_a_record_in_full_is_said_to_be_gone_and_the_list_below_has_gone_o
         await stage.press("q")
         await stage.until(lambda: "The heron slept." in stage.text)
         assert stage.state.entry is not None and stage.state.entry.key == heron
+
+
+@pytest.fixture
+def long(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WorkerProcess]:
+    with running_worker(tmp_path_factory.mktemp("home") / "data") as worker:
+        rows = [observation_row(f"Number {at}", created_at_epoch=NOON + at * MINUTE) for at in range(350)]
+        worker.quick.send(calls.import_batch(make_batch(rows)))
+        yield worker
+
+
+async def _whole(stage: _Stage) -> list[str]:
+    """All of a list, gone through from its end to its beginning."""
+    await stage.press("G")
+    await stage.settled()
+    while stage.state.cursor:
+        await stage.press("pageup")
+        await stage.settled()
+    await stage.until(lambda: sum(map(len, stage.state.rows.pages.values())) == stage.state.rows.total)
+    return [entry.title for _, page in sorted(stage.state.rows.pages.items()) for entry in page]
+
+
+async def test_what_is_deleted_far_from_where_one_stands_leaves_the_list_whole(long: WorkerProcess) -> None:
+    async with _Stage(long) as stage:
+        await stage.listening()
+        await stage.press("G")
+        await stage.until(lambda: stage.state.entry is not None and stage.state.entry.title == "Number 0")
+        with closing(sqlite3.connect(long.data_dir / "claude-mem.db", timeout=30)) as connection, connection:
+            connection.execute("DELETE FROM observations WHERE id BETWEEN 140 AND 219")
+        await stage.until(lambda: stage.state.rows.total == 270 and not stage.state.waiting)
+        assert stage.state.entry is not None and stage.state.entry.title == "Number 0"
+        left = [f"Number {at}" for at in reversed(range(350)) if not 139 <= at < 219]
+        assert await _whole(stage) == left
+
+
+async def test_what_is_deleted_while_one_scrolls_leaves_the_list_whole(long: WorkerProcess) -> None:
+    async with _Stage(long) as stage:
+        await stage.listening()
+        gone = [344, 340, 339]
+        for key in gone:
+            long.quick.send(calls.delete(RecordKey(RecordKind.OBSERVATION, key)))
+            for _ in range(4):
+                await stage.press("pagedown")
+        await stage.until(lambda: stage.state.rows.total == 350 - len(gone) and not stage.state.waiting)
+        left = [f"Number {at}" for at in reversed(range(350)) if at + 1 not in gone]
+        assert await _whole(stage) == left

@@ -9,7 +9,7 @@ from tui.deeds.table import Deed
 from tui.gateway.front import Gateway
 from tui.state import changes, facts, session_tree
 from tui.state.facts import Fact
-from tui.state.model import Link, View, ViewState
+from tui.state.model import PAGE, Link, View, ViewState
 from tui.state.needs import NeedRecord
 from worker.contract.errors import MemError
 from worker.contract.records import RecordKey
@@ -39,6 +39,7 @@ class Linking:
         self._news = 0
         self._queued: int | None = None
         self._deleted: set[RecordKey] = set()
+        self._told: Set[RecordKey] = frozenset()
         self._changed: set[RecordKey] = set()
         self._flush_waits = False
         self._again_s = AGAIN_S
@@ -121,11 +122,16 @@ class Linking:
             self._desk.tell(facts.Refreshed(top=True))
 
     def _pass_changes_on(self) -> None:
-        deleted, self._deleted = frozenset(self._deleted), set()
+        heard, self._deleted = frozenset(self._deleted), set()
+        deleted, self._told = heard | self._told, frozenset()
         if deleted:
+            in_pages = self._desk.state.rows.total > PAGE
             self._desk.tell(changes.Deleted(deleted))
+            if heard and in_pages:
+                # Nobody knows which of the pages came from before and which from after it, nor what is in none of them.
+                self._desk.tell(facts.Resync())
             if self._desk.state.waiting or self._desk.state.merging:
-                self._deleted |= deleted  # an answer that is on its way may be from before
+                self._told = deleted  # an answer that is on its way may be from before
             if not self._desk.state.live.paused:
                 self._asking.count()
         if not self._changed or self._desk.busy("edits"):
@@ -188,7 +194,7 @@ class Linking:
     def _rested(self) -> None:
         self._flush_waits = False
         state = self._desk.state
-        waits = self._news or self._deleted or self._changed
+        waits = self._news or self._deleted or self._told or self._changed
         if waits or self._queued is not None or (state.follows and state.fresh):
             self._wait_for_more()
 
@@ -222,6 +228,7 @@ class Linking:
     async def _switch(self, settings: Settings) -> None:
         self._desk.stop("link", "list", "pages", "preview", "track", "count", "edits", "recheck")
         self._deleted.clear()
+        self._told = frozenset()
         self._changed.clear()
         await self._asking.gateway.close()
         self._asking.gateway = self._open_gateway(settings)

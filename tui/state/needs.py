@@ -2,6 +2,7 @@
 
 from msgspec import Struct
 
+from tui.state import changes
 from tui.state.model import PAGE, Ask, View, ViewState
 from worker.contract.records import RecordKey
 from worker.contract.search import Entry, Facets
@@ -98,7 +99,8 @@ def needs(old: ViewState, new: ViewState) -> list[Need]:
     # A new answer asks for the record too: the record may have changed, and if not it is at hand.
     answered = old.waiting and not new.waiting
     moved = _key(old.subject) != _key(new.subject) or old.view != new.view
-    if new.subject is not None and (moved or answered):
+    gone = new.subject is not None and new.shown_failed == changes.gone(new.subject.key)
+    if new.subject is not None and (moved or (answered and not gone)):
         wanted.append(NeedRecord(new.subject, neighbours(new)))
     shown = new.subject is not None and new.shown_key == new.subject.key and new.shown is not None
     begun = not old.reading.open or old.shown_key != new.shown_key

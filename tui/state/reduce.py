@@ -266,7 +266,7 @@ def _listed(state: ViewState, fact: facts.Listed, rows: Rows) -> ViewState:
     if state.merging and state.entry is not None and (row := rows.find(state.entry.key)) is not None:
         focus = row  # the cursor may have moved since the question was put
     cursor = focus if focus is not None else (state.cursor if same else 0)
-    return replace(
+    listed = replace(
         state,
         rows=rows,
         answered=state.ask,
@@ -281,6 +281,11 @@ def _listed(state: ViewState, fact: facts.Listed, rows: Rows) -> ViewState:
         notes=fact.page.notes,
         cursor=max(0, min(cursor, rows.total - 1)),
     )
+    before = state.entry if state.reading.open and state.reading.entry is None else None
+    if before is not None and (listed.entry is None or listed.entry.key != before.key):
+        # What fills the screen stays, whatever became of it: reading it anew tells.
+        return replace(listed, reading=replace(state.reading, entry=before))
+    return listed
 
 
 def _looked(state: ViewState, fact: facts.Opened | facts.OpenFailed | facts.Tracked | facts.TrackFailed) -> ViewState:

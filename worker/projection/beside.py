@@ -3,7 +3,6 @@
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from contextlib import suppress
 from functools import partial
 from typing import TypeAlias, TypeVar
 
@@ -23,10 +22,12 @@ def by_two(deed: Callable[[P], R], parts: Sequence[P], beside: Beside) -> list[R
     found: dict[int, R] = {}
 
     def take(take_one: Callable[[], tuple[int, P]]) -> None:
-        with suppress(IndexError):
-            while True:
+        while True:
+            try:
                 at, part = take_one()
-                found[at] = deed(part)
+            except IndexError:  # all are taken
+                return
+            found[at] = deed(part)
 
     other = beside(partial(take, left.pop)) if len(parts) > 1 else None
     take(left.popleft)
