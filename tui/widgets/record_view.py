@@ -38,8 +38,7 @@ class RecordView(Paper):
     def show(self, state: ViewState) -> None:
         """Show this state's record, from its beginning if it is another one."""
         before, self._state = self._state, state
-        same = (before.shown, before.shown_key, before.answered) == (state.shown, state.shown_key, state.answered)
-        if same and (self.BRIEF or before.reading is state.reading):
+        if _drawn(before) == _drawn(state) and (self.BRIEF or before.reading is state.reading):
             return
         if before.shown_key != state.shown_key:
             self._hit = None
@@ -95,6 +94,11 @@ class RecordView(Paper):
             self.write(lines)
         else:
             self.write(page.trouble(state.shown_failed, self.room) if state.shown_failed else [])
+
+
+def _drawn(state: ViewState) -> tuple[object, ...]:
+    """What the lines are made of."""
+    return state.shown, state.shown_key, state.shown_entry, state.shown_failed, state.answered
 
 
 def _has(line: page.Line, words: re.Pattern[str]) -> bool:
