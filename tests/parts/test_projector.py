@@ -4,6 +4,7 @@ import asyncio
 import sqlite3
 import threading
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -765,7 +766,12 @@ async def test_progress_is_reported(store: Store) -> None:
     async with projecting(store, Model(), Shelf(), report=told.append) as projector:
         await settled(store, projector)
         await eventually(lambda: told and told[-1].state is IndexState.READY and not told[-1].pending)
+        for _ in range(2):  # as each look whether there is something to do does
+            projector._moved.set()
+            await eventually(lambda: not projector._moved.is_set())
+            await asyncio.sleep(0.1)
     assert all(status.covered == () for status in told)
+    assert all(before != after for before, after in pairwise(told))
 
 
 @pytest.mark.parametrize("where", ["model", "index", "opening"])

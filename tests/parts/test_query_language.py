@@ -8,6 +8,7 @@ from tests.factories import DAY, NOON, make_batch, observation_row, prompt_row, 
 from tests.parts.conftest import fill
 from worker.contract.errors import Invalid
 from worker.contract.search import SearchQuery
+from worker.contract.when import parse_range
 from worker.search.engine import Engine
 from worker.store.tables import Store
 
@@ -98,6 +99,12 @@ async def test_a_phrase_that_stands_nowhere_is_looked_for_by_its_words_and_that_
 async def test_a_span_of_time_is_said_with_its_zone(memory: Engine) -> None:
     notes = (await memory.search(SearchQuery(text="since:2026-03-01 lock"))).notes
     assert len(notes) == 1 and notes[0].startswith("since 2026-03-01 00:00 ")
+    later, sooner = (parse_range(day) for day in ("2026-03-04", "2026-02-01"))
+    assert later is not None and sooner is not None
+    for since in later, sooner:
+        query = SearchQuery(text="since:2026-03-01 lock", since_epoch_ms=since[0], until_epoch_ms=later[1])
+        told = "since 2026-03-04 00:00 until 2026-03-04 23:59" if since is later else "since 2026-03-01 00:00 until"
+        assert (await memory.search(query)).notes[0].startswith(told)
 
 
 async def test_a_filter_that_cannot_be_read_is_text_unless_it_is_still_being_typed(memory: Engine) -> None:

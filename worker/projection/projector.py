@@ -430,11 +430,14 @@ class Projector:
 
     async def _tell(self) -> None:
         """Report the status as it moves."""
+        told: IndexStatus | None = None
         while True:
             await self._moved.wait()
             self._moved.clear()
             with contextlib.suppress(MemError):
-                self._report(await self.status(covered=False))
+                if (status := await self.status(covered=False)) != told:
+                    self._report(status)
+                    told = status
             await asyncio.sleep(_REPORT_S)
 
     # Small things.

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from worker.contract.errors import Invalid, NotFound
-from worker.contract.query import parse, shown_span
+from worker.contract.query import Parsed, parse, shown_span
 from worker.contract.records import Observation, Prompt, RecordKey, RecordKind, Summary
 from worker.contract.search import (
     Count,
@@ -171,7 +171,7 @@ class Engine:
         where = filters.condition(query, said, excluding=excluding, known=known)
         match = terms.expression(wanted)
         wordless = (_WORDLESS,) if said.text.strip() and not match and not query.typing else ()
-        span = shown_span(said.since_epoch_ms, said.until_epoch_ms, self._zone)
+        span = shown_span(*_span(said, query), self._zone)
         unranked = (_UNRANKED,) if query.mode not in (None, Mode.KEYWORD) and query.order is not Order.RELEVANCE else ()
         notes = (*said.notes, *wordless, *unranked, *((span,) if span else ()))
         asked = _Asked(wanted, match, where, notes)
@@ -290,6 +290,15 @@ class Engine:
             )
 
         return await self._store.read(work)
+
+
+def _span(said: Parsed, query: SearchQuery) -> tuple[int | None, int | None]:
+    """From when until when is looked for what a line with dates says; where parameters say more, both hold."""
+    since = [each for each in (said.since_epoch_ms, query.since_epoch_ms) if each is not None]
+    until = [each for each in (said.until_epoch_ms, query.until_epoch_ms) if each is not None]
+    if said.since_epoch_ms is None and said.until_epoch_ms is None:
+        return None, None
+    return max(since, default=None), min(until, default=None)
 
 
 def _bounds(strip: Strip, first: int | None, last: int | None, zone: dt.tzinfo | None) -> list[int]:
