@@ -137,6 +137,8 @@ async def test_what_plays_no_part_is_told(edge: Edge) -> None:
     assert answer.status_code == 200
     assert answer.headers["x-claude-mem-ignored"] == "quary, %C3%BCn%C3%AF%20code%2C"
     assert "x-claude-mem-ignored" not in (await edge.client.get(OBSERVATIONS, params={"query": "x"})).headers
+    twice = await edge.client.get(f"{OBSERVATIONS}?q=b&query=a&limit=3&limit=7&concepts=a&concept=b")
+    assert twice.headers["x-claude-mem-ignored"] == "q, limit"
     many = await edge.client.get("/healthz", params={f"n{number}" * 30: "1" for number in range(500)})
     assert len(many.headers["x-claude-mem-ignored"]) < 2000
 

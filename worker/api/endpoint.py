@@ -4,7 +4,7 @@ What a query string holds beyond the described parameters is answered as if it w
 named in a header of the answer.
 """
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
@@ -14,12 +14,12 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from worker.api.access import TRUSTED
-from worker.api.params import Param
+from worker.api.params import Param, Texts
 from worker.api.peer import is_of_this_machine
 from worker.contract.errors import Forbidden, MemError
 
 IGNORED = "X-Claude-Mem-Ignored"
-"""Header of an answer: query parameters that play no part, percent-encoded, comma between them."""
+"""Header of an answer: query parameters that play no part, also those given twice, percent-encoded, comma between."""
 _MOST_IGNORED = 20
 
 
@@ -49,9 +49,9 @@ class Endpoint:
     reads: bool = False
 
     @property
-    def known(self) -> frozenset[str]:
-        """All names of its query parameters."""
-        return frozenset(name for param in self.params for name in param.names)
+    def owners(self) -> dict[str, Param]:
+        """Its query parameters by all their names."""
+        return {name: param for param in self.params for name in param.names}
 
 
 def table(endpoints: Iterable[Endpoint]) -> list[Route]:
@@ -63,7 +63,7 @@ def table(endpoints: Iterable[Endpoint]) -> list[Route]:
 
 
 def _run(methods: Mapping[str, Endpoint]) -> Callable[[Request], Awaitable[Response]]:
-    known = {method: endpoint.known for method, endpoint in methods.items()}
+    owners = {method: endpoint.owners for method, endpoint in methods.items()}
 
     async def run(request: Request) -> Response:
         method = "GET" if request.method == "HEAD" else request.method
@@ -71,12 +71,26 @@ def _run(methods: Mapping[str, Endpoint]) -> Callable[[Request], Awaitable[Respo
         if endpoint.local or (endpoint.writes and TRUSTED not in request.scope):
             _refuse_others(request)
         response = await endpoint.run(request)
-        ignored = [name for name in request.query_params if name not in known[method]]
-        if ignored:
+        if ignored := _ignored([name for name, _ in request.query_params.multi_items()], owners[method]):
             response.headers[IGNORED] = ", ".join(quote(name[:80], safe="") for name in ignored[:_MOST_IGNORED])
         return response
 
     return run
+
+
+def _ignored(given: Sequence[str], owners: Mapping[str, Param]) -> list[str]:
+    """The names under which something was given that plays no part: unknown ones, and what was said twice of what has
+    one value, but for the name that counts."""
+    ignored = [name for name in dict.fromkeys(given) if name not in owners]
+    said: dict[tuple[str, ...], list[str]] = {}
+    for name in given:
+        if name in owners and not isinstance(owners[name], Texts):
+            said.setdefault(owners[name].names, []).append(name)
+    for names, those in said.items():
+        if len(those) > 1:
+            those.remove(min(those, key=names.index))
+            ignored += dict.fromkeys(those)
+    return ignored
 
 
 def _refuse_others(request: Request) -> None:

@@ -178,6 +178,8 @@ def _read(token: _Token, reading: _Reading, now_epoch_ms: int, zone: dt.tzinfo |
             reading.until += [span[1]] if name in ("until", "at") else []
     elif name is not None:
         values = [part.strip() for part in token.value.split(",") if part.strip()]
+        if not values:
+            return f"{token.field}: takes a value, so this was looked for as text"
         if name == "is" and not all(value.lower() in _KINDS for value in values):
             return f"{token.field}: takes observation, summary or prompt, so this was looked for as text"
         reading.values.setdefault(name, []).extend(values)
@@ -188,6 +190,10 @@ def _read(token: _Token, reading: _Reading, now_epoch_ms: int, zone: dt.tzinfo |
     else:
         reading.words.append(token.text)
         reading.ends_in_word = True
+        if token.minus and token.field in _FIELDS:
+            reading.notes.append(f"-{token.field}: leaves nothing out, so this was looked for as text")
+        elif token.text.removesuffix(":").lower() in _FIELDS and token.text.endswith(":") and not token.ends_line:
+            reading.notes.append(f"{token.text} has its value right behind it, so this was looked for as text")
         if (like := _LIKE_FILTER.match(token.text)) is not None and like["name"].lower() not in _FIELDS:
             reading.no_filter = reading.no_filter or like["name"]
     return ""

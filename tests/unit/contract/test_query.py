@@ -41,10 +41,20 @@ def read(line: str, *, typing: bool = False) -> dict[str, Any]:
         # R005: a word before a colon that is no filter is text, and so is a filter without a value.
         (
             "std::vector title:foo type: error",
-            {"text": "std::vector title:foo type: error", "notes": ("title: is text, no filter",)},
+            {
+                "text": "std::vector title:foo type: error",
+                "notes": (
+                    "type: has its value right behind it, so this was looked for as text",
+                    "title: is text, no filter",
+                ),
+            },
         ),
         ("from file:///etc/hosts", {"text": "from file:///etc/hosts"}),
-        ("see -type:x", {"text": "see -type:x"}),
+        (
+            "see -type:x",
+            {"text": "see -type:x", "notes": ("-type: leaves nothing out, so this was looked for as text",)},
+        ),
+        ("type:, x", {"text": "type:, x", "notes": ("type: takes a value, so this was looked for as text",)}),
     ],
 )
 def test_a_line_is_read_as_a_person_means_it(line: str, expected: dict[str, Any]) -> None:
