@@ -239,9 +239,9 @@ class Blocks:
         changed = np.array(shelf.changed(place.model, best.stamp), np.int64)
         unchanged = np.setdiff1d(wanted, changed)
         true = [piece.only(unchanged) for piece in best.pieces]
-        most = _MOST_PIECES + 2 * len(wanted) // _TOGETHER
-        if len(true) > most:  # the small ones are read again as one
-            true = [piece for piece in true if len(piece.rows.docids) * most >= len(wanted)]
+        allowed = _MOST_PIECES + 2 * len(wanted) // _TOGETHER
+        if len(true) > allowed:  # the small ones are read again as one
+            true = [piece for piece in true if len(piece.rows.docids) * allowed >= len(wanted)]
         return [piece for piece in true if len(piece.rows.docids)]
 
     def _known(self, place: _Place) -> Block | None:

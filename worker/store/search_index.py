@@ -47,6 +47,7 @@ _SEALED[RecordKind.PROMPT] += ("project", "memory_session_id")
 _CHUNK = 500
 
 Line = Callable[[str], str]
+"""A text's search words, as ``analysis.line`` gives them."""
 
 _TABLES = {
     "py_meta": "CREATE TABLE py_meta (key TEXT PRIMARY KEY, value TEXT NOT NULL)",
@@ -141,8 +142,8 @@ def drain(
 ) -> list[Change]:
     """Index what is queued, newest record first; what changed, oldest first.
 
-    limit: records, all by default. after: only what was queued after this ``mark``. line: gives what ``analysis.line``
-    gives, where somebody knows it already.
+    limit: records, all by default. after: only what was queued after this ``mark``. line: for whoever knows the
+    search words already.
     """
     sql = "SELECT DISTINCT docid FROM py_queue WHERE seq > ? ORDER BY docid DESC LIMIT ?"
     numbers = [row[0] for row in connection.execute(sql, (after, limit))]

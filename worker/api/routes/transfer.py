@@ -22,7 +22,7 @@ from worker.contract.transfer import (
     ImportStats,
     Mended,
     RowKind,
-)  # fmt: skip
+)
 from worker.store import exports, foreseen, imports
 from worker.store.tables import Connection, Store
 
