@@ -231,9 +231,10 @@ async def test_what_fits_a_prompt_is_given_once_a_session(edge: Edge) -> None:
     assert (await prompt(edge, asked, project="shop", contentSessionId="c-10"))["count"] == 1
 
 
-async def test_what_the_start_of_a_session_gave_is_not_given_again(edge: Edge) -> None:
+@pytest.mark.parametrize("name", ["contentSessionId", "session"])
+async def test_what_the_start_of_a_session_gave_is_not_given_again(edge: Edge, name: str) -> None:
     await edge.fill(memory())
-    await inject(edge, projects="shop", contentSessionId="c-9")
+    await inject(edge, projects="shop", **{name: "c-9"})
     asked = "why was an expired token accepted by the validator?"
     assert (await prompt(edge, asked, project="shop", contentSessionId="c-9"))["count"] == 0
 

@@ -7,6 +7,7 @@ import pytest
 
 from tests.contract.edge import Edge
 from tests.factories import HOUR, NOON, make_batch, observation_row, prompt_row, session_row, summary_row
+from worker.api.endpoint import IGNORED
 from worker.contract import calls
 from worker.contract.records import parse_key
 from worker.store.tables import Connection
@@ -67,6 +68,17 @@ async def test_sessions_are_asked_for_by_their_ids(edge: Edge) -> None:
         assert await edge.problem("POST", calls.SESSIONS_BATCH, json=body) == (422, "invalid", "memorySessionIds")
     many = {"memorySessionIds": ["m"] * 1001}
     assert await edge.problem("POST", calls.SESSIONS_BATCH, json=many) == (422, "invalid", "memorySessionIds")
+
+
+async def test_what_a_body_says_that_plays_no_part_is_told(edge: Edge) -> None:
+    await memory(edge)
+    body = {"ids": "1,2", "order": "date_asc", "orderBy": "date_desc", "ünï": None}
+    answer = await edge.client.post(calls.BATCH, params={"lean": 1}, json=body)
+    assert [row["id"] for row in answer.json()] == [2, 1]
+    assert answer.headers[IGNORED] == "lean, order, %C3%BCn%C3%AF"
+    assert IGNORED not in (await edge.client.post(calls.BATCH, json={"ids": [1], "lean": True})).headers
+    typo = await edge.client.post(calls.IMPORT, json={"observation": [{"id": 1}]})
+    assert (typo.status_code, typo.headers[IGNORED]) == (200, "observation")
 
 
 async def test_observations_of_a_file_by_its_whole_path(edge: Edge) -> None:

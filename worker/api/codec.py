@@ -18,6 +18,10 @@ T = TypeVar("T")
 
 LAST_ID = 2**63 - 1
 """SQLite has no larger number."""
+UNREAD = "claude_mem.unread"
+"""Stands in the scope of a request: the keys of its body that the endpoint does not know."""
+_KEYS = dict[str, msgspec.Raw]
+"""The keys of a body; what they hold is passed over."""
 _MOST_VALUES = 100
 """Of one filter; SQLite takes no condition of any length."""
 _YES, _NO = ("true", "1", "yes", "on"), ("false", "0", "no", "off", "")
@@ -109,13 +113,20 @@ class Query:
 
 
 async def body(request: Request, kind: type[T]) -> T:
-    """The JSON body as a value. Errors: ``WrongType`` for no JSON type, ``Invalid`` naming the path in the body."""
+    """The JSON body as a value; its keys that ``kind`` does not have are left under ``UNREAD`` in the request's scope.
+
+    Errors: ``WrongType`` for no JSON type, ``Invalid`` naming the path in the body.
+    """
     sent = request.headers.get("content-type", "").split(";")[0].strip().lower()
     if sent != "application/json" and not sent.endswith("+json"):
         raise WrongType("the body must be sent as application/json")
-    raw = await request.body()
+    raw = await request.body() or b"{}"
     try:
-        return msgspec.json.decode(raw or b"{}", type=kind)
+        value = msgspec.json.decode(raw, type=kind)
+        if isinstance(value, msgspec.Struct):
+            known = type(value).__struct_encode_fields__
+            request.scope[UNREAD] = [name for name in msgspec.json.decode(raw, type=_KEYS) if name not in known]
+        return value
     except msgspec.ValidationError as error:
         said, _, path = str(error).partition(" - at `")
         missing = re.search(r"(?:required|unknown) field `(\w+)`", said)

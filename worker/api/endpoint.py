@@ -1,7 +1,7 @@
 """A route and its description in one value: from it come the Starlette route and the entry in ``/openapi.json``.
 
-What a query string holds beyond the described parameters is answered as if it were not there, as in the original, and
-named in a header of the answer.
+What a query string or a body holds beyond what is described is answered as if it were not there, as in the original,
+and named in a header of the answer.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
@@ -14,12 +14,14 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from worker.api.access import TRUSTED
+from worker.api.codec import UNREAD
 from worker.api.params import Param, Texts
 from worker.api.peer import is_of_this_machine
 from worker.contract.errors import Forbidden, MemError
 
 IGNORED = "X-Claude-Mem-Ignored"
-"""Header of an answer: query parameters that play no part, also those given twice, percent-encoded, comma between."""
+"""Header of an answer: what plays no part, percent-encoded, comma between: query parameters, also those given twice,
+and keys of the body."""
 _MOST_IGNORED = 20
 
 
@@ -71,7 +73,8 @@ def _run(methods: Mapping[str, Endpoint]) -> Callable[[Request], Awaitable[Respo
         if endpoint.local or (endpoint.writes and TRUSTED not in request.scope):
             _refuse_others(request)
         response = await endpoint.run(request)
-        if ignored := _ignored([name for name, _ in request.query_params.multi_items()], owners[method]):
+        ignored = _ignored([name for name, _ in request.query_params.multi_items()], owners[method])
+        if ignored := ignored + request.scope.get(UNREAD, []):
             response.headers[IGNORED] = ", ".join(quote(name[:80], safe="") for name in ignored[:_MOST_IGNORED])
         return response
 

@@ -139,6 +139,6 @@ def _parameters(param: Param) -> Iterator[dict[str, Any]]:
 
 def _ignored() -> dict[str, Any]:
     return {
-        "description": "Query parameters that played no part, percent-encoded, comma between them.",
+        "description": "Parameters and keys of the body that played no part, percent-encoded, comma between them.",
         "schema": {"type": "string"},
     }

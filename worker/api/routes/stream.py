@@ -7,9 +7,12 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from worker.api.endpoint import Endpoint
+from worker.api.params import Param
 from worker.api.services import Services
 from worker.contract import calls
 from worker.store import sessions
+
+_LAST = Param((), "the `id` of the last event that came: what came since is sent again", headers=("Last-Event-ID",))
 
 
 def routes(services: Services) -> list[Endpoint]:
@@ -28,7 +31,7 @@ def routes(services: Services) -> list[Endpoint]:
             },
             {"type": "processing_status", "isProcessing": queue.isProcessing, "queueDepth": queue.queueDepth},
         ]
-        last = request.headers.get("last-event-id", "")
+        last = request.headers.get(_LAST.headers[0], "")
         after = int(last) if last.isascii() and last.isdigit() and len(last) < 19 else None
 
         async def frames() -> AsyncIterator[bytes]:
@@ -46,8 +49,9 @@ def routes(services: Services) -> list[Endpoint]:
             method="GET",
             path=calls.STREAM,
             run=stream,
-            summary="What changes, as server-sent events; resumes after the event in `Last-Event-ID`.",
+            summary="What changes, as server-sent events.",
             answers=(str,),
+            params=(_LAST,),
             media="text/event-stream",
         )
     ]
