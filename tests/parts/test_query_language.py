@@ -62,6 +62,7 @@ SUMMARY, PROMPT = "Cache work", "why does the lock time out?"
         ("type:bugfix,decision lock", {LOCK, STORE}),
         ("project:FARM", {DEADLOCK, SUMMARY}),
         ("concept:gotcha", {LOCK}),
+        ("concept:GotCha,nothing", {LOCK}),
         ("file:cache/token", {DEADLOCK}),
         ("session:f00d", {DEADLOCK, SUMMARY}),
         ("session:S1", {DEADLOCK, SUMMARY}),
@@ -76,6 +77,16 @@ SUMMARY, PROMPT = "Cache work", "why does the lock time out?"
 )
 async def test_a_line_finds_what_it_says(memory: Engine, line: str, expected: set[str]) -> None:
     assert await titles(memory, line) == expected
+
+
+async def test_a_concept_is_meant_in_any_letter_case(store: Store) -> None:
+    spelled = ("how-it-works", "How-It-Works", "HOW-IT-WORKS", "gotcha", "how")
+    rows = [observation_row(concept, concepts=f'["{concept}","other"]') for concept in spelled]
+    await fill(store, make_batch(rows))
+    engine = Engine(store)
+    assert await titles(engine, "concept:How-it-works") == set(spelled[:3])
+    assert await titles(engine, "", concepts=("how-it-works", "GOTCHA")) == set(spelled[:4])
+    assert await titles(engine, "concept:Other") == set(spelled)
 
 
 async def test_concepts_are_counted_when_they_are_asked_for(memory: Engine) -> None:

@@ -86,11 +86,20 @@ def _shared(asked: SearchQuery | Parsed) -> list[Part]:
     if asked.types:
         parts.append((f"d.type COLLATE NOCASE IN ({placeholders(asked.types)})", asked.types))
     if asked.concepts:
-        marks = placeholders(asked.concepts)
-        parts.append((f"d.docid IN (SELECT docid FROM py_concepts WHERE concept IN ({marks}))", asked.concepts))
+        spelled = f"{_SPELLINGS} WHERE concept COLLATE NOCASE IN ({placeholders(asked.concepts)})"
+        parts.append((f"d.docid IN (SELECT docid FROM py_concepts WHERE concept IN ({spelled}))", asked.concepts))
     if asked.files:
         parts.append(_files(asked.files))
     return parts
+
+
+# Each concept once, by one step in the table's key a concept.
+_SPELLINGS = """WITH RECURSIVE known (concept) AS (
+    SELECT min(concept) FROM py_concepts
+    UNION ALL
+    SELECT (SELECT min(c.concept) FROM py_concepts c WHERE c.concept > known.concept) FROM known
+    WHERE known.concept IS NOT NULL
+) SELECT concept FROM known"""
 
 
 def _projects(names: Sequence[str], known: Mapping[str, str]) -> Part:
