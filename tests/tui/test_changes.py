@@ -9,6 +9,7 @@ from tests.tui.stage import Stage
 from tui.deeds.linking import MOST_EDITS
 from tui.state.session_tree import SessionNode
 from worker.contract import calls
+from worker.contract.errors import Unreachable
 from worker.contract.events import StreamEvent
 
 
@@ -30,6 +31,11 @@ def edit(stage: Stage, *numbers: int, title: str) -> None:
 def row_of(stage: Stage, number: int) -> int:
     """The line of the screen on which a record stands."""
     return next(at for at, line in enumerate(stage.screen) if f" {number} " in line)
+
+
+def ids_around(stage: Stage) -> set[int]:
+    """Who is in the timeline."""
+    return {entry.id for entry in stage.state.track.entries} if stage.state.track is not None else set()
 
 
 async def test_rows_above_the_screen_and_between_it_and_the_cursor_go_and_nothing_else_moves() -> None:
@@ -173,6 +179,49 @@ async def test_what_is_in_the_basket_is_looked_for_after_events_were_lost() -> N
         assert stage.state.rows.total == 299 and stage.state.entry is not None and stage.state.entry.id == 299
 
 
+async def test_a_timeline_is_looked_through_after_the_line_broke() -> None:
+    async with Stage(many(300)) as stage:
+        await stage.press(*["j"] * 10, "i")
+        await stage.settled()
+        line = row_of(stage, 290)
+        stage.memory.records[:] = [record for record in stage.memory.records if record.id not in (288, 289, 290, 291)]
+        old = next(record for record in stage.memory.records if record.id == 292)
+        stage.memory.replace(observation(292, "Told anew", at=old.created_at_epoch))
+        stage.client.stream.put_nowait(Unreachable("the worker went away"))
+        await stage.until(lambda: "Told anew" in stage.text and not {288, 289, 290, 291} & ids_around(stage))
+        await stage.settled()
+        assert stage.state.entry is not None and stage.state.entry.id == 292 and row_of(stage, 292) == line
+
+
+async def test_a_timeline_of_which_much_is_deleted_is_filled_up() -> None:
+    async with Stage(many(90)) as stage:
+        await stage.press(*["j"] * 70, "i")
+        await stage.settled()
+        assert 80 in ids_around(stage) and 90 not in ids_around(stage)
+        delete(stage, *range(25, 81))
+        await stage.until(lambda: 90 in ids_around(stage))
+        await stage.settled()
+        assert stage.state.entry is not None and stage.state.entry.id == 20
+
+
+async def test_an_answer_about_what_is_around_a_record_from_before_a_deletion_brings_nothing_back() -> None:
+    async with Stage(many(90)) as stage:
+        await stage.press(*["j"] * 70, "i")
+        await stage.settled()
+        assert 80 in ids_around(stage) and 90 not in ids_around(stage)
+        stage.memory.asked.clear()
+        held = stage.client.hold[calls.TIMELINE] = asyncio.Event()
+        await stage.press(*["j"] * 50)  # so near to an end that more is asked for
+        await stage.until(lambda: calls.TIMELINE in [asked for asked, _ in stage.memory.asked])
+        await stage.press(*["k"] * 30)
+        delete(stage, 75)
+        await stage.until(lambda: 75 not in ids_around(stage))
+        held.set()
+        await stage.until(lambda: 90 in ids_around(stage) and 75 not in ids_around(stage))
+        await stage.settled()
+        assert 75 not in ids_around(stage)
+
+
 async def test_open_sessions_are_read_anew_after_events_were_lost() -> None:
     async with Stage(many(12)) as stage:
         await stage.press("S")
@@ -197,6 +246,10 @@ async def test_what_is_summed_up_of_records_is_asked_for_anew(key: str, path: st
         await stage.settled()
         stage.memory.asked.clear()
         delete(stage, 7)
+        await stage.until(lambda: path in [asked for asked, _ in stage.memory.asked])
+        await stage.settled()
+        stage.memory.asked.clear()
+        edit(stage, 8, title="Told anew")
         await stage.until(lambda: path in [asked for asked, _ in stage.memory.asked])
         await stage.settled()
 

@@ -130,7 +130,7 @@ class Linking:
             if heard and in_pages:
                 # Nobody knows which of the pages came from before and which from after it, nor what is in none of them.
                 self._desk.tell(facts.Resync())
-            if self._desk.state.waiting or self._desk.state.merging:
+            if self._desk.state.waiting or self._desk.state.merging or self._desk.busy("track"):
                 self._told = deleted  # an answer that is on its way may be from before
             if not self._desk.state.live.paused:
                 self._asking.count()
@@ -138,9 +138,10 @@ class Linking:
             return
         changed, self._changed = frozenset(self._changed), set()
         edited = changed & changes.shown(self._desk.state)
+        self._desk.tell(changes.Changed(changed))
         if self._desk.state.live.paused:
-            self._desk.tell(changes.Changed(changed))
-        elif len(edited) > MOST_EDITS:
+            return
+        if len(edited) > MOST_EDITS:
             self._desk.tell(facts.Resync())
             self._desk.background("recheck", self._recheck)
         else:
@@ -160,10 +161,12 @@ class Linking:
             self._asking.open_now(NeedRecord(subject, ()))
 
     async def _recheck(self) -> None:
-        """What was put aside is in no answer to a question, and something may have been missed of it."""
-        aside = self._desk.state.basket.entries
+        """What was put aside and what is around a record are in no answer to a question; something of it may have been
+        missed."""
+        track = self._desk.state.track
+        aside = self._desk.state.basket.entries + (track.entries if track is not None else ())
         try:
-            entries = await self._asking.gateway.records.entries([entry.key for entry in aside])
+            entries = await self._asking.gateway.records.entries([*{entry.key: None for entry in aside}])
         except MemError:
             return
         there = {entry.key for entry in entries}

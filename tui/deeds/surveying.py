@@ -99,8 +99,9 @@ class Surveying:
             return
         if not self._asking.gateway.ready:
             return
-        if state.cuts != before.cuts and isinstance(screen, CostScreen | NextStartScreen):
-            self._desk.tell(screen.AGAIN)  # what was deleted may be in its sums, or its rows
+        old = (state.cuts, state.doubts) != (before.cuts, before.doubts)
+        if old and isinstance(screen, CostScreen | NextStartScreen):
+            self._desk.tell(screen.AGAIN)  # what was deleted or edited may be in its sums, or its rows
             return
         linked = state.seq != before.seq and before.link is not Link.LIVE
         if linked and (again := self._failed(state)) is not None:

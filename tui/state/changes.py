@@ -48,7 +48,7 @@ def after(state: ViewState, fact: ChangeFact) -> ViewState:
         case Changed() | Edited() if state.live.paused:
             return replace(state, live=replace(state.live, missed=True))
         case Changed():
-            return state
+            return replace(state, doubts=state.doubts + 1)
         case Edited(entries):
             return _renewed(state, {entry.key: entry for entry in entries})
 

@@ -177,7 +177,8 @@ class ViewState(Struct, frozen=True):
     searches: kept by the person, (line, project) each, the last kept first.
     silent: the worker is lost for the time being because it answers nothing, though no connection broke.
     home: the project given at the start, for the scope key. projects: all there are. visiting: the demo was opened
-    from one's own memory, which can be gone back to. cuts: how often records were taken out of what is shown.
+    from one's own memory, which can be gone back to. cuts: how often records were taken out of what is shown. doubts:
+    how often something may have become another, or come, unseen.
     """
 
     place: str = ""
@@ -216,6 +217,7 @@ class ViewState(Struct, frozen=True):
     left: Left | None = None
     viewed: tuple[int, int] = (0, 0)
     cuts: int = 0
+    doubts: int = 0
     facets: Facets | None = None
     view: View = View.LIST
     track: Track | None = None

@@ -109,7 +109,7 @@ def needs(old: ViewState, new: ViewState) -> list[Need]:
     track = new.track if new.view is View.TIMELINE else None
     if track is not None and new.entry is not None and answered:
         wanted.append(need_track(track.anchor, new.entry.key, new.ask))
-    elif track is not None and new.entry is not None and (old.track is None or old.track.cursor != track.cursor):
+    elif track is not None and new.entry is not None and (_place(old) != _place(new) or old.cuts != new.cuts):
         at_top = track.cursor < _EDGE and not track.at_start
         at_bottom = len(track.entries) - track.cursor <= _EDGE and not track.at_end
         if at_top or at_bottom:
@@ -140,6 +140,10 @@ def _scrubbed(old: ViewState, new: ViewState) -> list[Need]:
     ):
         wanted.append(NeedLanes(new.ask, scrub.lane_ms, moment))
     return wanted
+
+
+def _place(state: ViewState) -> int | None:
+    return state.track.cursor if state.track is not None else None
 
 
 def strip_covers(facets: Facets, epoch_ms: int) -> bool:

@@ -178,7 +178,7 @@ def _old(state: ViewState) -> ViewState:
     """What is shown may be old: it is read anew, while it is paused as soon as it goes on."""
     if state.live.paused:
         return replace(state, live=replace(state.live, missed=True))
-    return _again(replace(state, sessions=session_tree.doubted(state.sessions)))
+    return _again(replace(state, sessions=session_tree.doubted(state.sessions), doubts=state.doubts + 1))
 
 
 def _again(state: ViewState) -> ViewState:
