@@ -28,7 +28,9 @@ from worker.store.tables import Store, open_store
 
 BATCH = make_batch(
     [
-        observation_row("Expired token accepted", narrative="Clock skew of a minute", created_at_epoch=NOON),
+        observation_row(
+            "Expired token accepted", narrative="Clock skew of a minute", created_at_epoch=NOON, concepts='["gotcha"]'
+        ),
         observation_row("Token refresh race", narrative="skew of the clock", created_at_epoch=NOON + 1, type="feature"),
         observation_row("用户身份校验失败", facts='["café au lait", "getUserById"]', created_at_epoch=NOON + 2),
     ],
@@ -331,6 +333,8 @@ HARMS = {
     "other words": "UPDATE py_text SET title = 'nonsense' WHERE rowid = 5",
     "another project": "UPDATE py_docs SET project = 'elsewhere'",
     "no table": "DROP TABLE py_docs",
+    "no concepts": "DROP TABLE py_concepts",
+    "concepts lost": "DELETE FROM py_concepts",
     "no words": "DROP TABLE py_text",
     "no queue": "DROP TABLE py_queue",
     "words emptied": "DELETE FROM py_text_data WHERE id > 10",
@@ -359,6 +363,7 @@ async def test_index_repairs_itself(tmp_path: Path, harm: str) -> None:
     assert await keys(store, "身份校验") == ["3"]
     assert await keys(store, "ghost") == await keys(store, "nonsense") == []
     assert await keys(store, "", project="shop") == ["S1", "3", "2", "1", "P1"]
+    assert await keys(store, "", concepts=("gotcha",)) == ["1"]
     await store.close()
     with closing(foreign(path)) as connection:
         assert_sound(connection)

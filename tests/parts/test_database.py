@@ -1,6 +1,7 @@
 """Opening, refusing, transactions, and what is told when SQLite fails."""
 
 import asyncio
+import contextlib
 import os
 import sqlite3
 import threading
@@ -168,6 +169,24 @@ async def test_bytes_that_are_no_text_do_not_hide_a_row(store: Store, other: sql
     assert rows.observations[0].narrative == "a\ufffdb"
 
 
+async def test_bytes_that_are_no_text_are_no_reason_to_build_the_index_anew(tmp_path: Path) -> None:
+    path = tmp_path / "claude-mem.db"
+    store = open_store(path)
+    await fill(store, make_batch([observation_row("zebra"), observation_row("giraffe")]))
+    await store.close()
+    with contextlib.closing(foreign(path)) as connection:
+        connection.execute("UPDATE observations SET title = CAST(X'61ff62' AS TEXT) WHERE id = 1")
+    store = open_store(path)
+    async with catching_up(store):
+        await eventually(lambda: store.complete)
+    await store.close()
+    before = path.read_bytes()
+    store = open_store(path)
+    assert store.complete and (await Engine(store).search(SearchQuery(text="giraffe"))).total == 1
+    await store.close()
+    assert path.read_bytes() == before
+
+
 async def test_write_ahead_log_is_folded_in_at_the_end(tmp_path: Path) -> None:
     """R080."""
     path = tmp_path / "claude-mem.db"
@@ -178,6 +197,15 @@ async def test_write_ahead_log_is_folded_in_at_the_end(tmp_path: Path) -> None:
     assert path.with_name("claude-mem.db-wal").stat().st_size < 64 * 2**20
     await store.close()
     assert not path.with_name("claude-mem.db-wal").exists()
+
+
+async def test_a_write_ahead_log_of_any_size_is_folded_in_when_nobody_writes(store: Store) -> None:
+    """R080."""
+    await fill(store, make_batch([observation_row("row", narrative="x " * 1_000_000)]))
+    log = store.path.with_name(store.path.name + "-wal")
+    assert log.stat().st_size > 2**20
+    async with catching_up(store):
+        await eventually(lambda: log.stat().st_size == 0)
 
 
 async def test_two_openings_at_once_make_one_file(tmp_path: Path) -> None:

@@ -10,13 +10,14 @@ from tests.parts.conftest import catching_up, eventually, fill, foreign
 from worker.contract.records import RecordKey, RecordKind
 from worker.contract.search import SearchQuery
 from worker.search.engine import Engine
-from worker.store import erasing, forget
+from worker.store import erasing, forget, tables
 from worker.store.schema import FULLTEXT
 from worker.store.tables import Store, open_store
 
 MARK = "xylophonequagga"
 """One word, no part of which stands anywhere else."""
 TABLES = ("py_text", *FULLTEXT)
+LEFT = "SELECT value FROM py_meta WHERE key = 'to_erase'"
 
 
 async def filled(store: Store) -> None:
@@ -112,6 +113,37 @@ async def test_a_worker_that_ended_in_the_middle_goes_on(store: Store, monkeypat
     await again.close()
     assert files_with_mark(store.path) == []
     assert_whole(store.path)
+
+
+async def test_steady_deletions_neither_begin_a_merge_anew_nor_grow_the_log_nor_hold_others_up(
+    store: Store, other: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(erasing, "_PAGES", 1)
+    await filled(store)
+    merged = 0
+    for key in await keys_of_mark(store):
+        await delete(store, key)
+    for number in range(1, 2_000):
+        assert await store.write(erasing.step)
+        if number % 3 == 0:
+            await delete(store, RecordKey(RecordKind.OBSERVATION, number // 3))
+        left = await store.read(lambda connection: connection.execute(LEFT).fetchone()[0])
+        merged += not left.startswith("+py_text")
+        if merged > 3:
+            break
+    assert merged > 3, "one table is merged to its end, whatever is deleted meanwhile"
+    monkeypatch.setattr(tables, "_ERASING_S", 0.0)
+    async with catching_up(store):
+        other.execute("UPDATE observations SET title = 'giraffe' WHERE id = 200")
+        await eventually(lambda: found_alone(store, "giraffe"))
+        assert not await is_erased(store)
+        await eventually(lambda: is_erased(store))
+    assert files_with_mark(store.path) == []
+    assert_whole(store.path)
+
+
+async def found_alone(store: Store, text: str) -> bool:
+    return (await Engine(store).search(SearchQuery(text=text))).total == 1
 
 
 async def test_what_is_deleted_meanwhile_goes_too(store: Store) -> None:

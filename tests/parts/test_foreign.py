@@ -111,6 +111,22 @@ async def test_row_pushed_out_by_a_replacing_one_leaves_no_stale_hit(
     await eventually(lambda: ("1", Deed.DELETED) in told and ("2", Deed.ADDED) in told)
 
 
+@pytest.mark.parametrize("columns", ["content_hash = 'h'", "origin_device_id = 'device', origin_local_id = '7'"])
+async def test_row_pushed_out_by_an_edited_one_leaves_no_stale_hit(
+    engine: Engine, other: sqlite3.Connection, told: Told, following: None, columns: str
+) -> None:
+    """R088: the same of an edit."""
+    for title, content_hash, origin in (("zebra", "h", "7"), ("giraffe", "i", "8")):
+        other.execute(OBSERVATION, (title, "", content_hash, NOON))
+        other.execute(
+            "UPDATE observations SET origin_device_id = 'device', origin_local_id = ? WHERE title = ?", (origin, title)
+        )
+    await eventually(finds(engine, "zebra giraffe", "1", "2"))
+    other.execute(f"UPDATE OR REPLACE observations SET {columns} WHERE id = 2")
+    await eventually(finds(engine, "zebra giraffe", "2"))
+    await eventually(lambda: ("1", Deed.DELETED) in told)
+
+
 async def test_row_replaced_under_its_own_id(
     engine: Engine, other: sqlite3.Connection, told: Told, following: None
 ) -> None:
@@ -176,6 +192,39 @@ async def test_update_of_what_is_not_shown_is_not_told(
     other.execute(OBSERVATION, ("giraffe", "", "i", NOON))
     await eventually(finds(engine, "giraffe", "2"))
     await eventually(lambda: told == [("1", Deed.ADDED), ("2", Deed.ADDED)])
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "CREATE VIRTUAL TABLE _fts5_probe USING fts5(a)",
+        "CREATE TABLE x (a)",
+        "VACUUM",
+        "DROP TRIGGER py_observations_insert",
+    ],
+)
+async def test_what_is_written_around_a_change_of_the_schema_is_told(
+    store: Store, engine: Engine, other: sqlite3.Connection, told: Told, following: None, change: str
+) -> None:
+    """The original makes such a change at each of its starts; then every record is held against its seal."""
+    await fill(
+        store, make_batch([observation_row(f"lion {number}", created_at_epoch=number) for number in range(3000)])
+    )
+    await eventually(lambda: len(told) == 3000)
+    told.clear()
+    other.execute(OBSERVATION, ("zebra", "", "before", NOON))
+    other.execute(change)
+    for number in range(40):
+        other.execute(OBSERVATION, ("zebra", "", f"h{number}", NOON))
+        await asyncio.sleep(0.01)
+    other.execute("UPDATE observations SET title = 'zebra' WHERE id = 1")
+    other.execute("DELETE FROM observations WHERE id = 2")
+    await eventually(lambda: ("2", Deed.DELETED) in told and ("1", Deed.CHANGED) in told)
+    await eventually(lambda: len(told) >= 43)
+    assert (await engine.search(SearchQuery(text="zebra"))).total == 42
+    assert sorted(told) == sorted(
+        [("1", Deed.CHANGED), ("2", Deed.DELETED), *((str(3001 + number), Deed.ADDED) for number in range(41))]
+    )
 
 
 async def test_odd_values_of_other_programs_hide_nothing(
@@ -249,6 +298,39 @@ async def test_rows_of_a_time_without_our_triggers_are_noticed(store: Store, tol
     async with catching_up(again):
         await eventually(finds(Engine(again), "giraffe zebra", "2"))
     await again.close()
+
+
+async def test_what_others_write_while_the_backlog_is_indexed_is_told(store: Store, told: Told) -> None:
+    path = store.path
+    await store.close()
+    connection = foreign(path)
+    connection.execute("BEGIN")
+    for number in range(3000):
+        connection.execute(OBSERVATION, ("zebra", "", f"h{number}", number))
+    connection.execute("COMMIT")
+    again = open_store(path)
+    assert not again.complete
+    heard: list[tuple[str, Deed]] = []
+    again.feed.subscribe(lambda changes: heard.extend((str(change.key), change.deed) for change in changes))
+    async with catching_up(again):
+        for number in range(20):
+            connection.execute(OBSERVATION, ("giraffe", "", f"i{number}", NOON))
+            connection.execute("UPDATE observations SET title = 'lion' WHERE id = ?", (1 + number,))
+            await asyncio.sleep(0.01)
+        await eventually(lambda: again.complete)
+        await eventually(finds_as_many(Engine(again), zebra=2980, giraffe=20, lion=20))
+    connection.close()
+    added = {str(3001 + number) for number in range(20)}
+    assert {key for key, _ in heard} - {str(1 + number) for number in range(20)} == added
+    assert {str(1 + number) for number in range(20)} <= {key for key, _ in heard}
+    await again.close()
+
+
+def finds_as_many(engine: Engine, **wanted: int) -> Callable[[], Awaitable[bool]]:
+    async def look() -> bool:
+        return all([(await engine.search(SearchQuery(text=word))).total == count for word, count in wanted.items()])
+
+    return look
 
 
 async def test_index_of_another_format_is_built_anew(store: Store, told: Told) -> None:

@@ -36,6 +36,7 @@ that an agent waits for."""
 _READ_S = 20.0
 """A question that takes longer is given up, before its client gives up at 30 s; it would hold up all the others."""
 _LARGE_LOG_BYTES = 16 * 2**20
+_SMALL_LOG_BYTES = 2**20
 _TRIM_BUSY_MS = 500
 _STEP_S = 0.25
 _SHORT_WAIT_S = 1.0
@@ -91,6 +92,7 @@ class Database:
         self._reading = ThreadPoolExecutor(READERS, "store-reader")
         self._readers: list[sqlite3.Connection] = []
         self._memo = Memo()
+        self._log_bytes = 0
         self._closing = False
         self._patience_s = _OPENING_BUSY_MS / 1000
         self._hurry_until = float("inf")
@@ -153,7 +155,7 @@ class Database:
                 try:
                     return work(connection)
                 except sqlite3.OperationalError as error:
-                    if connection.text_factory is not str or not str(error).startswith(_NO_UTF8):
+                    if connection.text_factory is not str or not is_no_utf8(error):
                         raise
                     connection.text_factory = _tolerant
                     return work(connection)
@@ -180,14 +182,16 @@ class Database:
         return connection
 
     def trim(self) -> None:
-        """Fold the write-ahead log into the file if it has grown large; on the thread that writes.
+        """Fold the write-ahead log into the file if it has grown large, or while nobody writes; on the thread that
+        writes.
 
         SQLite does so by itself only in a moment without readers, which under steady questions never comes.
         """
         log = self.path.with_name(self.path.name + "-wal")
-        if not log.exists() or log.stat().st_size < _LARGE_LOG_BYTES:
-            return
-        self._fold(_TRIM_BUSY_MS)  # busy all the time: another try in a second
+        before, self._log_bytes = self._log_bytes, log.stat().st_size if log.exists() else 0
+        is_quiet = self._log_bytes == before and self._log_bytes > _SMALL_LOG_BYTES
+        if self._log_bytes >= _LARGE_LOG_BYTES or is_quiet:
+            self._fold(_TRIM_BUSY_MS)  # busy all the time: another try in a second
 
     def _fold(self, busy_ms: int) -> bool:
         """Fold the write-ahead log into the file; whether nothing is left in it."""
@@ -238,6 +242,11 @@ class Database:
 
     def _wait_at_most(self, patience_s: float) -> None:
         self._writer.execute(f"PRAGMA busy_timeout = {round(patience_s * 1000)}")
+
+
+def is_no_utf8(error: sqlite3.Error) -> bool:
+    """Whether text was met that is no UTF-8, on a connection that takes nothing else."""
+    return str(error).startswith(_NO_UTF8)
 
 
 def _identity(path: Path) -> tuple[int, int] | None:

@@ -19,8 +19,10 @@ _DONE = 2
 
 
 def begin(connection: sqlite3.Connection) -> None:
-    """Something was found deleted in this transaction, by whatever program."""
-    _leave(connection, ",".join(_TABLES))
+    """Something was found deleted in this transaction, by whatever program. A merge that goes on is finished first, or
+    steady deletions would have it begin anew for ever."""
+    first = (_left(connection) or "").split(",")[0]
+    _leave(connection, ",".join((first, *_TABLES) if first.startswith(_BEGUN) else _TABLES))
 
 
 def begin_log(connection: sqlite3.Connection) -> None:

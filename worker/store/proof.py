@@ -71,6 +71,7 @@ def sample_is_true(connection: Connection) -> bool:
         and _doc(connection, number) == wanted[number].doc
         and _words(connection, number) == search_index.joined(wanted[number].words)
         and _finds(connection, number, " ".join(wanted[number].words).split())
+        and _concepts(connection, number) == set(wanted[number].concepts)
         for number in numbers
     )
 
@@ -95,6 +96,10 @@ def _finds(connection: Connection, number: int, words: Sequence[str]) -> bool:
     match = f'"{max(words, key=len)}"'
     found = "SELECT 1 FROM py_text WHERE py_text MATCH ? AND rowid = ?"
     return connection.execute(found, (match, number)).fetchone() is not None
+
+
+def _concepts(connection: Connection, number: int) -> set[str]:
+    return {row[0] for row in connection.execute("SELECT concept FROM py_concepts WHERE docid = ?", (number,))}
 
 
 def unsealed(connection: Connection, kind: RecordKind, after: int) -> tuple[list[int], int | None]:

@@ -24,9 +24,9 @@ SHOWN = {
 }
 """The columns whose change changes the index."""
 
-_ALSO_UNIQUE = {
-    RecordKind.OBSERVATION: ("memory_session_id = new.memory_session_id AND content_hash = new.content_hash",)
-}
+_UNIQUE = {kind: [("origin_device_id", "origin_local_id")] for kind in BASE}
+_UNIQUE[RecordKind.OBSERVATION] += [("memory_session_id", "content_hash")]
+"""The columns of which no two rows have the same, besides the id."""
 
 
 def triggers() -> dict[str, str]:
@@ -43,16 +43,17 @@ def _triggers() -> Iterator[tuple[str, str]]:
             if event.startswith("UPDATE"):
                 body += f" INSERT INTO py_queue (docid) SELECT old.id * 4 + {code} WHERE old.id <> new.id;"
             yield name, f"CREATE TRIGGER {name} AFTER {event} ON {table} BEGIN {body} END"
-        # A row that INSERT OR REPLACE pushes out fires no delete trigger, so it is queued before.
-        name = f"py_{table}_replace"
-        body = "".join(
-            f"INSERT INTO py_queue (docid) SELECT id * 4 + {code} FROM {table} WHERE {where};"
-            for where in (
-                "origin_device_id = new.origin_device_id AND origin_local_id = new.origin_local_id",
-                *_ALSO_UNIQUE.get(kind, ()),
+        # A row that INSERT OR REPLACE or UPDATE OR REPLACE pushes out fires no delete trigger, so it is queued before.
+        pairs = _UNIQUE[kind]
+        update = f"UPDATE OF {', '.join(column for pair in pairs for column in pair)}"
+        for ending, event, other in (("replace", "INSERT", ""), ("update_replace", update, " AND id <> old.id")):
+            name = f"py_{table}_{ending}"
+            body = "".join(
+                f"INSERT INTO py_queue (docid) SELECT id * 4 + {code} FROM {table} "
+                f"WHERE {first} = new.{first} AND {second} = new.{second}{other};"
+                for first, second in pairs
             )
-        )
-        yield name, f"CREATE TRIGGER {name} BEFORE INSERT ON {table} BEGIN {body} END"
+            yield name, f"CREATE TRIGGER {name} BEFORE {event} ON {table} BEGIN {body} END"
     moved = "".join(
         f"INSERT INTO py_queue (docid) SELECT id * 4 + {CODES[kind]} FROM {BASE[kind]} WHERE {where};"
         for kind, where in (

@@ -94,14 +94,17 @@ def install(connection: sqlite3.Connection, *, fulltext: bool = True) -> None:
 
     An index of another format is dropped. fulltext: whether this SQLite has FTS5.
     """
-    if _format(connection) != _named(fulltext):
-        clear(connection, fulltext=fulltext)
     wanted = _wanted(fulltext)
-    for name, kind, sql in connection.execute("SELECT name, type, sql FROM sqlite_master").fetchall():
+    there = {row[0]: (row[1], row[2]) for row in connection.execute("SELECT name, type, sql FROM sqlite_master")}
+    parts = ("py_docs", "py_concepts", "py_text" if fulltext else "py_words")
+    # Of an index of which a part is not there, or another, nobody can tell what else is missing.
+    if _format(connection) != _named(fulltext) or any(there.get(name, ("", ""))[1] != wanted[name] for name in parts):
+        clear(connection, fulltext=fulltext)
+    for name, (kind, sql) in there.items():
         if name in wanted and sql != wanted[name]:
             connection.execute(f"DROP {kind} IF EXISTS {name}")
     # A table takes its indexes and triggers along.
-    there = {row[0] for row in connection.execute("SELECT name FROM sqlite_master")}
+    there = {row[0]: row[1:] for row in connection.execute("SELECT name, type, sql FROM sqlite_master")}
     for name, sql in wanted.items():
         if name not in there:
             connection.execute(sql)
@@ -132,31 +135,45 @@ def queued(connection: sqlite3.Connection) -> int:
 
 
 def mark(connection: sqlite3.Connection) -> int:
-    """The end of the queue as it is now, for ``drain``."""
+    """The end of the queue as it is now, 0 if it is empty. While that stands there, what is queued comes after it."""
     last: int = connection.execute("SELECT coalesce(max(seq), 0) FROM py_queue").fetchone()[0]
     return last
 
 
 def drain(
-    connection: sqlite3.Connection, *, limit: int = -1, after: int = 0, line: Line = analysis.line
+    connection: sqlite3.Connection, *, after: int = 0, limit: int = -1, line: Line = analysis.line
 ) -> list[Change]:
-    """Index what is queued, newest record first; what changed, oldest first.
+    """Index what was queued after a ``mark``; what changed, oldest record first.
 
-    limit: records, all by default. after: only what was queued after this ``mark``. line: for whoever knows the
-    search words already.
+    limit: changes looked at, those that were queued first; all by default. line: for whoever knows the search words
+    already.
     """
-    sql = "SELECT DISTINCT docid FROM py_queue WHERE seq > ? ORDER BY docid DESC LIMIT ?"
-    numbers = [row[0] for row in connection.execute(sql, (after, limit))]
+    sql = "SELECT DISTINCT docid FROM (SELECT docid FROM py_queue WHERE seq > ? ORDER BY seq LIMIT ?)"
+    return _take(connection, [row[0] for row in connection.execute(sql, (after, limit))], after, line)
+
+
+def drain_backlog(connection: sqlite3.Connection, upto: int, *, limit: int) -> bool:
+    """Index what was queued up to a ``mark``, newest record first; whether there is more of it.
+
+    The last that was queued stays in the queue to the end: what is queued meanwhile comes after it.
+    """
+    sql = "SELECT DISTINCT docid FROM py_queue WHERE seq <= ? ORDER BY docid DESC LIMIT ?"
+    numbers = [row[0] for row in connection.execute(sql, (upto, limit))]
+    all_taken = len(numbers) < limit
+    _take(connection, numbers, 0 if all_taken else upto, analysis.line)
+    return not all_taken
+
+
+def _take(connection: sqlite3.Connection, numbers: Sequence[int], stays: int, line: Line) -> list[Change]:
+    """Index records and take them out of the queue, all but what stands there under ``stays``."""
     if not numbers:
         return []
     memo.changed(connection)
     indexable = sorted(number for number in numbers if isinstance(number, int))
     changes = [change for chunk in _chunks(indexable) for change in _index(connection, chunk, line)]
-    if limit < 0 and not after:
-        connection.execute("DELETE FROM py_queue")
-    else:
-        for chunk in _chunks(numbers):
-            connection.execute(f"DELETE FROM py_queue WHERE docid IN ({rows.placeholders(chunk)})", chunk)
+    for chunk in _chunks(numbers):
+        marks = rows.placeholders(chunk)
+        connection.execute(f"DELETE FROM py_queue WHERE docid IN ({marks}) AND seq <> ?", (*chunk, stays))
     return changes
 
 

@@ -7,8 +7,9 @@ the store's threads.
 import asyncio
 import logging
 import sqlite3
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -17,7 +18,7 @@ from worker.contract.errors import MemError, Unavailable
 from worker.store import analysis, checkup, erasing, proof, search_index
 from worker.store.aliases import every as every_alias
 from worker.store.changes import Change, ChangeFeed
-from worker.store.database import Connector, Database, plain_connection
+from worker.store.database import Connector, Database, is_no_utf8, plain_connection
 
 T = TypeVar("T")
 
@@ -27,8 +28,10 @@ Connection = sqlite3.Connection
 _log = logging.getLogger("worker.store")
 _WATCH_S = 1.0
 _FIRST_ROWS = 1_500
-_BACKLOG_ROWS = 200
-"""Rows of a backlog indexed in one transaction: short enough that a write of ours never waits long behind it."""
+_ROWS = 200
+"""Rows indexed in one transaction: short enough that a write of ours never waits long behind it."""
+_ERASING_S = 0.25
+"""What was deleted is taken out of the file for so long; then what came meanwhile has its turn."""
 
 
 class Store:
@@ -37,6 +40,7 @@ class Store:
     def __init__(
         self, database: Database, backlog: int, *, proved: bool = True, aliases: Mapping[str, str] | None = None
     ) -> None:
+        """backlog: the ``mark`` up to which nothing of what is queued is news; 0: all of it is."""
         self._database = database
         self._backlog = backlog
         self._proved = proved
@@ -104,27 +108,27 @@ class Store:
     async def catch_up(self, completed: Callable[[], None]) -> None:
         """Index what was there before us, newest first, then what other programs write, for as long as we run.
 
-        completed: called once, when all that was there is indexed, if anything was left to do.
+        completed: called when all is indexed of which nothing was told one by one: what was there at the start, and
+        what somebody changed behind our triggers, if it is much.
         """
         trouble = ""
         while True:
+            pause_s = _WATCH_S
             if self._database.is_replaced:
                 raise Unavailable(f"{self.path} was moved or replaced while it was open; start the worker anew")
             try:
-                started = self.complete
+                silent = not self.complete
                 await self._index_backlog()
                 if not await self._database.read(proof.is_proved):
                     await self._prove()
+                    silent = silent or self._backlog > 0
                     await self._index_backlog()
                 self._proved = True
-                if not started:
+                if silent:
                     completed()
-                queued, deleted = await self._database.read(_left_to_do)
-                if queued:
-                    self.feed.tell(await self._database.write(search_index.drain))
-                await self._database.trim_soon()
-                if deleted and self.fulltext:
-                    await self._erase()
+                await self._keep_up()
+                if self.fulltext and await self._database.read(erasing.is_due) and await self._erase():
+                    pause_s = _ERASING_S
                 trouble = ""
                 if self._database.trouble:
                     await self._database.write(_touch)  # it may be over, and nobody has tried since
@@ -133,28 +137,41 @@ class Store:
                 if error.message != trouble:
                     _log.warning("the index falls behind: %s", error.message)
                 trouble = error.message
-            await asyncio.sleep(_WATCH_S)
+            await asyncio.sleep(pause_s)
 
     @property
     def trouble(self) -> str:
         """Why nothing can be written at present; empty if all is well."""
         return self._database.trouble
 
+    async def _keep_up(self) -> None:
+        """Index and tell what other programs wrote meanwhile, and keep the write-ahead log short."""
+        while await self._database.read(search_index.mark) > self._backlog:
+            some = partial(search_index.drain, after=self._backlog, limit=_ROWS)
+            self.feed.tell(await self._database.write(some))
+        await self._database.trim_soon()
+
     async def _index_backlog(self) -> None:
         while self._backlog:
+            await self._keep_up()
             # Nothing of this is news, so nobody is told.
-            await self._database.write(lambda connection: search_index.drain(connection, limit=_BACKLOG_ROWS))
-            self._backlog = await self._database.read(search_index.queued)
+            some = partial(search_index.drain_backlog, upto=self._backlog, limit=_ROWS)
+            if not await self._database.write(some):
+                self._backlog = 0
 
-    async def _erase(self) -> None:
-        """Take what was deleted out of the file, in steps between which others write."""
+    async def _erase(self) -> bool:
+        """Take some of what was deleted out of the file, in steps between which others write; whether more is left."""
+        until = time.monotonic() + _ERASING_S
         while await self._database.write(erasing.step):
-            pass
+            if time.monotonic() > until:
+                return True
         if await self._database.fold_soon():
             await self._database.write(erasing.end)
+        return False
 
     async def _prove(self) -> None:
-        """Hold every record against its seal; what was changed behind our triggers becomes backlog."""
+        """Hold every record against its seal; what was changed behind our triggers is queued: as news, if it is little
+        and happened while we ran."""
         count = await self._database.write(lambda connection: _guard(connection, fulltext=self.fulltext))
         wrong = await self._database.read(proof.astray)
         for kind in proof.kinds():
@@ -162,8 +179,10 @@ class Store:
             while after is not None:
                 found, after = await self._database.read(partial(proof.unsealed, kind=kind, after=after))
                 wrong += found
-        await self._database.write(lambda connection: _finish(connection, wrong, count))
-        self._backlog = await self._database.read(search_index.queued)
+                await self._keep_up()
+        came, end = await self._database.write(lambda connection: _finish(connection, wrong, count))
+        self._backlog = 0 if self._proved and len(wrong) <= _ROWS else end
+        self.feed.tell(came)
         if wrong:
             _log.warning("%d records had changed behind the index; they are indexed anew", len(wrong))
 
@@ -174,11 +193,6 @@ class Store:
     async def close(self) -> None:
         """Finish and close the file."""
         await asyncio.to_thread(self._database.close)
-
-
-def _left_to_do(connection: sqlite3.Connection) -> tuple[int, bool]:
-    """How many changes are to be indexed, and whether what was deleted is still in the file."""
-    return search_index.queued(connection), erasing.is_due(connection)
 
 
 def open_store(path: Path, *, connect: Connector = plain_connection, ours: bool = True) -> Store:
@@ -192,26 +206,28 @@ def open_store(path: Path, *, connect: Connector = plain_connection, ours: bool 
         state = database.read_now(lambda connection: _look(connection, fulltext=database.fulltext))
         if state.faulty:
             state = database.write_now(lambda connection: _repair(connection, state, fulltext=database.fulltext))
-        if state.waiting:
-            database.write_now(lambda connection: search_index.drain(connection, limit=_FIRST_ROWS))
+        if state.backlog:
+            first = partial(search_index.drain_backlog, upto=state.backlog, limit=_FIRST_ROWS)
+            state = replace(state, backlog=state.backlog if database.write_now(first) else 0)
     except BaseException:
         database.close()
         raise
     if beyond := database.read_now(checkup.too_large):
         _log.warning("%s", checkup.TOO_LARGE.format(beyond))
     database.be_patient()
-    waiting, known = database.read_now(search_index.queued), database.read_now(every_alias)
-    return Store(database, waiting, proved=state.proved or not ours, aliases=known)
+    known = database.read_now(every_alias)
+    return Store(database, state.backlog, proved=state.proved or not ours, aliases=known)
 
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """How the index was found. astray: docids that are not indexed as they should be."""
+    """How the index was found. astray: docids that are not indexed as they should be. backlog: the ``mark`` up to which
+    what is queued is no news."""
 
     installed: bool
     true: bool = True
     astray: tuple[int, ...] = ()
-    waiting: int = 0
+    backlog: int = 0
     proved: bool = False
 
     @property
@@ -228,10 +244,12 @@ def _look(connection: sqlite3.Connection, *, fulltext: bool) -> _State:
             installed=True,
             true=proof.sample_is_true(connection),
             astray=tuple(proof.astray(connection)),
-            waiting=search_index.queued(connection),
+            backlog=search_index.mark(connection),
             proved=proof.is_proved(connection),
         )
     except sqlite3.DatabaseError as error:
+        if is_no_utf8(error):
+            raise  # it is read once more, as text of any bytes
         # What is ours can be made again; what is not tells itself when it is read for that.
         _log.warning("the index cannot be read and is built anew: %s", error)
         return _State(installed=True, true=False)
@@ -248,7 +266,7 @@ def _repair(connection: sqlite3.Connection, found: _State, *, fulltext: bool) ->
     if anew:
         # All is queued by triggers that stand from now on, so there is nothing to hold against anything.
         proof.note(connection, proof.schema_count(connection))
-    return _State(installed=True, waiting=search_index.queued(connection), proved=proof.is_proved(connection))
+    return _State(installed=True, backlog=search_index.mark(connection), proved=proof.is_proved(connection))
 
 
 def _touch(connection: sqlite3.Connection) -> None:
@@ -262,6 +280,9 @@ def _guard(connection: sqlite3.Connection, *, fulltext: bool) -> int:
     return proof.schema_count(connection)
 
 
-def _finish(connection: sqlite3.Connection, wrong: Sequence[int], count: int) -> None:
+def _finish(connection: sqlite3.Connection, wrong: Sequence[int], count: int) -> tuple[list[Change], int]:
+    """Queue what was found wrong behind all that is news; that, and the ``mark`` of what was queued."""
+    came = search_index.drain(connection)
     search_index.queue(connection, wrong)
     proof.note(connection, count)
+    return came, search_index.mark(connection)
