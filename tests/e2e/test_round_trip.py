@@ -16,7 +16,7 @@ from worker.contract import calls
 from worker.contract.curation import Save
 from worker.contract.records import RecordKind
 from worker.contract.search import Order, SearchQuery
-from worker.contract.transfer import ImportBatch
+from worker.contract.transfer import ExportQuery, ImportBatch, RowKind
 
 FIXTURES = Path(__file__).parents[3] / "shared" / "fixtures"
 LONG = f"deep sea cable {'x' * 985} " * 10_500
@@ -108,13 +108,13 @@ def added(done: subprocess.CompletedProcess[str]) -> dict[str, int]:
     return {kind: facts[kind]["added"] for kind in ("sessions", "prompts", "observations", "summaries")}
 
 
-def content(worker: WorkerProcess) -> list[list[tuple[object, ...]]]:
-    """All that the four tables hold but for ids, straight from the file."""
+def content(worker: WorkerProcess, *besides: str) -> list[list[tuple[object, ...]]]:
+    """All that the four tables hold but for ids and some columns, straight from the file."""
     connection = sqlite3.connect(f"file:{worker.data_dir / 'claude-mem.db'}?mode=ro", uri=True)
     found = []
     for table in ("sdk_sessions", "user_prompts", "observations", "session_summaries"):
         names = [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
-        names = [name for name in names if name not in ("id", "session_db_id")]
+        names = [name for name in names if name not in ("id", "session_db_id", *besides)]
         found.append(connection.execute(f"SELECT {', '.join(names)} FROM {table} ORDER BY id").fetchall())
     connection.close()
     return found
@@ -205,6 +205,45 @@ def test_odd_rows_of_another_database_come_too(tmp_path: Path) -> None:
         assert {(row.title, row.created_at_epoch) for row in found} == {
             ("odd 0", -86_400_000), ("odd 1", NOON), ("odd 2", 0), ("odd 3", NOON)
         }  # fmt: skip
+
+
+def test_rows_that_are_hardly_told_apart_and_ids_below_one_come_too(tmp_path: Path) -> None:
+    """R236: equal ones too, and those far apart; each once, also into the memory that they are of."""
+    many = [observation_row(f"row {at}", created_at_epoch=at) for at in range(300)]
+    with running_worker(tmp_path / "source") as first:
+        first.quick.send(calls.import_batch(make_batch(many, summaries=[summary_row()], prompts=[prompt_row()])))
+        first.stop()
+    connection = sqlite3.connect(tmp_path / "source" / "claude-mem.db")
+    with connection:
+        connection.execute("UPDATE observations SET content_hash = NULL")
+        for table, changed, value in (
+            ("observations", "type", "'decision'"), ("observations", "id", "1000"), ("observations", "id", "-5"),
+            ("session_summaries", "files_edited", """'["a"]'"""), ("user_prompts", "id", "0"),
+            ("sdk_sessions", "content_session_id", "'c-0'"),
+        ):  # fmt: skip
+            names = [row[1] for row in connection.execute(f"PRAGMA table_info({table})") if row[1] != "id"]
+            put = {name: name for name in names} | {changed: value}
+            put |= {"memory_session_id": "NULL", "id": "-1"} if table == "sdk_sessions" else {}
+            connection.execute(
+                f"INSERT INTO {table} ({', '.join(put)}) SELECT {', '.join(put.values())} FROM {table} "
+                "ORDER BY id > 0 DESC, id LIMIT 1"
+            )
+    connection.close()
+    held = {"sessions": 2, "prompts": 2, "observations": 303, "summaries": 2}
+    with running_worker(tmp_path / "source") as source:
+        files = [str(tmp_path / name) for name in ("export.json", "export.jsonl")]
+        for file in files:
+            assert command(source, "export", file).returncode == 0
+        text = command(source, "export", "-", "--format", "markdown").stdout
+        assert text.count(" row 0 (") == 4
+        assert len(source.quick.send(calls.export(ExportQuery(kind=RowKind.OBSERVATION))).rows) == 303
+        for file in files:
+            assert set(added(command(source, "import", file, "--json")).values()) == {0}
+        for at, file in enumerate((*files, str(tmp_path / "source" / "claude-mem.db"))):
+            with running_worker(tmp_path / f"target {at}") as target:
+                assert added(command(target, "import", file, "--json")) == held
+                assert content(target, "content_hash") == content(source, "content_hash")
+                assert set(added(command(target, "import", file, "--json")).values()) == {0}
 
 
 def test_others_are_answered_while_a_large_import_runs(tmp_path: Path) -> None:

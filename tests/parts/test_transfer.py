@@ -9,7 +9,7 @@ import pytest
 from tests.factories import DAY, HOUR, NOON, Row, make_batch, observation_row, prompt_row, session_row, summary_row
 from tests.parts.conftest import fill
 from worker.contract.costs import CostQuery
-from worker.contract.transfer import SHARED, ExportQuery, ImportBatch, ImportStats, RowKind
+from worker.contract.transfer import EQUAL_IN, NTH, SHARED, ExportQuery, ImportBatch, ImportStats, RowKind
 from worker.search import costs
 from worker.store import aliases, exports, imports, spend
 from worker.store.tables import Connection, Store, open_store
@@ -112,6 +112,50 @@ async def test_what_only_looks_alike_is_kept_apart(store: Store) -> None:
     first, second = await fill(store, batch), await fill(store, batch)
     assert (first.observationsImported, first.summariesImported, first.promptsImported) == (4, 2, 2)
     assert (second.observationsImported, second.summariesImported, second.promptsImported) == (0, 0, 0)
+
+
+@pytest.mark.parametrize("column", [name for name in EQUAL_IN[RowKind.OBSERVATION] if "_session_" not in name])
+async def test_observations_that_differ_in_one_column_are_two(store: Store, column: str) -> None:
+    """R236."""
+    other: Row = {"created_at_epoch": NOON + 1, "prompt_number": 4, "discovery_tokens": 7, "metadata": '{"k": 1}'}
+    given = observation_row(content_hash=None)
+    batch = make_batch([given, given | {column: other.get(column, '["other"]')}])
+    assert (await fill(store, batch)).observationsImported == 2
+    assert (await fill(store, batch)).observationsImported == 0
+
+
+@pytest.mark.parametrize("column", [name for name in EQUAL_IN[RowKind.SUMMARY] if "_session_" not in name])
+async def test_summaries_that_differ_in_one_column_are_two(store: Store, column: str) -> None:
+    """R236."""
+    other: Row = {"created_at_epoch": NOON + 1, "prompt_number": 4, "discovery_tokens": 7}
+    batch = make_batch([], summaries=[summary_row(), summary_row(**{column: other.get(column, '["other"]')})])
+    assert (await fill(store, batch)).summariesImported == 2
+    assert (await fill(store, batch)).summariesImported == 0
+
+
+async def test_what_becomes_of_a_row_later_makes_no_other_of_it(store: Store, other: sqlite3.Connection) -> None:
+    """R234: and what another program keeps in another form is the same."""
+    batch = make_batch([observation_row(facts=None, files_read='["a"]')], summaries=[summary_row(files_read=None)])
+    await fill(store, batch)
+    other.execute(
+        """UPDATE observations SET id = 900, content_hash = NULL, relevance_count = 8, merged_into_project = 'mall',
+            facts = '', files_read = ' [ "a" ] ', prompt_number = 0"""
+    )
+    other.execute("UPDATE session_summaries SET id = 900, merged_into_project = 'mall', files_read = '[]'")
+    again = await fill(store, batch)
+    assert (again.observationsSkipped, again.summariesSkipped) == (1, 1)
+
+
+async def test_of_equal_rows_as_many_come_as_there_are(store: Store) -> None:
+    rows = make_batch(
+        [observation_row(), observation_row(**{NTH: 2}), observation_row(**{NTH: 3})],
+        summaries=[summary_row(), summary_row(**{NTH: 2})],
+        prompts=[prompt_row(), prompt_row(**{NTH: 2})],
+    )
+    first, again = await fill(store, rows), await fill(store, rows)
+    assert (first.observationsImported, first.summariesImported, first.promptsImported) == (3, 2, 2)
+    assert (again.observationsSkipped, again.summariesSkipped, again.promptsSkipped) == (3, 2, 2)
+    assert [row["content_hash"] is None for row in await pages(store, RowKind.OBSERVATION)] == [False, True, True]
 
 
 async def test_a_session_that_comes_after_its_rows_takes_the_place_of_the_one_made_for_them(store: Store) -> None:

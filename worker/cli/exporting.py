@@ -17,7 +17,7 @@ from worker.cli.progress import Progress
 from worker.contract import calls, when
 from worker.contract.errors import Invalid, MemError
 from worker.contract.quick import QuickClient
-from worker.contract.transfer import ExportPage, ExportQuery, RowKind
+from worker.contract.transfer import BEFORE_ALL, ExportPage, ExportQuery, RowKind
 
 _UNSAFE = re.compile(rb"\x7f|\xc2[\x80-\x9f]")
 """Control characters that JSON leaves bare. Escaped they mean the same and do not act on a terminal."""
@@ -83,18 +83,18 @@ def _export(worker: QuickClient, query: ExportQuery, form: str, target: str) -> 
 def _pages(worker: QuickClient, query: ExportQuery, counted: dict[RowKind, int]) -> Pages:
     """Page by page, sessions first. What is written meanwhile is left out, so that no row lacks its session."""
     last = {kind: _page(worker, query, kind=kind, limit=1).newest for kind in reversed(RowKind)}
-    total, behind = sum(last.values()), 0
-    progress = Progress("export", total)
+    behind = 0
+    progress = Progress("export", sum(max(0, newest) for newest in last.values()))
     try:
         for kind in RowKind:
-            after: int | None = 0
+            after: int | None = BEFORE_ALL
             while after is not None:
                 page = _page(worker, query, kind=kind, after=after, upto=last[kind])
                 counted[kind] += len(page.rows)
                 yield kind, page.rows
                 after = page.next
-                progress.at(behind + (after or last[kind]), sum(counted.values()))
-            behind += last[kind]
+                progress.at(behind + max(0, last[kind] if after is None else after), sum(counted.values()))
+            behind += max(0, last[kind])
     finally:
         progress.end()
 

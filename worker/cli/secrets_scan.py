@@ -18,7 +18,7 @@ from worker.contract.quick import QuickClient
 from worker.contract.records import RecordKey, RecordKind
 from worker.contract.search import Order
 from worker.contract.tool_uses import ToolUseQuery
-from worker.contract.transfer import ExportQuery, RowKind
+from worker.contract.transfer import BEFORE_ALL, ExportQuery, RowKind
 
 _PAGE = 500
 _IN_FULL = 100
@@ -83,7 +83,7 @@ def scanned(record: str, row: Mapping[str, Any]) -> Iterator[Secret]:
 
 def _rows(worker: QuickClient) -> Iterator[tuple[str, dict[str, Any]]]:
     for kind in RowKind:
-        after: int | None = 0
+        after: int | None = BEFORE_ALL
         while after is not None:
             page = worker.send(calls.export(ExportQuery(kind=kind, after=after, limit=_PAGE)))
             for raw in page.rows:

@@ -44,7 +44,7 @@ from worker.contract.search import (
 from worker.contract.sessions import SessionPage, SessionQuery, SessionRecords
 from worker.contract.status import Health, Projects, Readiness, Stats, Version
 from worker.contract.tool_uses import ToolUse, ToolUseQuery, ToolUses
-from worker.contract.transfer import ExportPage, ExportQuery, ImportBatch, ImportResult
+from worker.contract.transfer import BEFORE_ALL, ExportPage, ExportQuery, ImportBatch, ImportResult
 from worker.contract.upkeep import Doctor, Done, Logs, ProcessingStatus, Restarting, SettingsSaved
 
 T = TypeVar("T")
@@ -465,7 +465,7 @@ def export(query: ExportQuery) -> Call[ExportPage]:
     """A page of rows as they are in the table."""
     params = _params(
         kind=query.kind,
-        after=query.after or None,
+        after=None if query.after == BEFORE_ALL else query.after,
         upto=query.upto,
         limit=query.limit,
         project=query.project,

@@ -12,6 +12,14 @@ SHARED = "discovery_tokens_shared"
 cost, and equal ones are not the whole of it over again. The original passes it over."""
 
 
+NTH = "nth_of_equal"
+"""On a row that is sent beside others that are equal to it: which of them it is, from 1, so that each is a row of its
+own. Rows without it are one."""
+
+BEFORE_ALL = -(2**63)
+"""Before the id of every row; SQLite and programs that write to it do give ids below 1."""
+
+
 class RowKind(enum.StrEnum):
     """The four kinds of row that are moved, in the order in which they depend on each other."""
 
@@ -26,10 +34,27 @@ class RowKind(enum.StrEnum):
         return "summaries" if self is RowKind.SUMMARY else f"{self.value}s"
 
 
+EQUAL_IN: dict[RowKind, tuple[str, ...]] = {
+    RowKind.PROMPT: ("content_session_id", "platform_source", "created_at_epoch", "prompt_number", "prompt_text"),
+    RowKind.OBSERVATION: (
+        "memory_session_id", "created_at_epoch", "project", "prompt_number", "type", "title", "subtitle", "narrative",
+        "text", "facts", "concepts", "files_read", "files_modified", "metadata", "discovery_tokens",
+        "generated_by_model", "agent_type", "agent_id",
+    ),
+    RowKind.SUMMARY: (
+        "memory_session_id", "created_at_epoch", "project", "prompt_number", "request", "investigated", "learned",
+        "completed", "next_steps", "notes", "files_read", "files_edited", "discovery_tokens",
+    ),
+}  # fmt: skip
+"""Rows are equal that are equal in these: all but ids, the hash, which the original's imports leave empty, and what
+becomes of a row after it was written. A session is told by its ids alone."""
+
+
 class ImportBatch(msgspec.Struct, frozen=True, kw_only=True):
     """Table-like rows with the original's column names; JSON columns as JSON text or as lists.
 
     A row names its session by ``memory_session_id`` (observations, summaries) or ``content_session_id`` (prompts).
+    Equal rows are one, unless they say which they are (``NTH``).
     """
 
     sessions: tuple[dict[str, Any], ...] = ()
@@ -81,7 +106,7 @@ class ExportQuery(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     kind: RowKind
-    after: int = 0
+    after: int = BEFORE_ALL
     upto: int | None = None
     limit: int = 500
     project: str | None = None

@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from typing import Any
 
 from worker.contract.records import items
-from worker.contract.transfer import SHARED, ImportBatch, ImportStats, Mended, RowKind
+from worker.contract.transfer import EQUAL_IN, NTH, SHARED, ImportBatch, ImportStats, Mended, RowKind
 from worker.store import incoming, sessions, spend
 from worker.store.incoming import Reader, Row
 from worker.store.observations import content_hash
@@ -16,7 +16,22 @@ from worker.store.sessions import NewSession, normalised_platform
 
 _FILLED = ("memory_session_id", "user_prompt", "custom_title", "observed_model", "observed_billing")
 _AT_ONCE = 50
-_SAID = ("request", "investigated", "learned", "completed", "next_steps", "notes")
+_LISTS = frozenset(("facts", "concepts", "files_read", "files_modified", "files_edited"))
+
+
+def _lookup(kind: RowKind, table: str, *texts: str) -> str:
+    """Few rows, the equal ones of a row among them, whose values it takes by name."""
+    wanted = " AND ".join(f"{name} IS :{name}" for name in texts)
+    return f"""SELECT {", ".join(EQUAL_IN[kind])} FROM {table}
+        WHERE memory_session_id = :memory_session_id AND created_at_epoch = :created_at_epoch AND {wanted}"""
+
+
+_LOOKUPS = {
+    RowKind.OBSERVATION: _lookup(RowKind.OBSERVATION, "observations", "title", "subtitle", "narrative", "text"),
+    RowKind.SUMMARY: _lookup(
+        RowKind.SUMMARY, "session_summaries", "request", "investigated", "learned", "completed", "next_steps", "notes"
+    ),
+}
 
 
 def import_batch(
@@ -49,9 +64,9 @@ def import_rows(
     places: where each stands in what was sent. mended: takes what was replaced of values that cannot be stored;
     without it they are errors.
 
-    Equal rows are told by: platform and content id (sessions); session, time and what they say (records), never by
-    the hash, which the original's imports leave empty. A record whose session is not known gets one made for it,
-    which its real session replaces when it comes later.
+    Of n equal records as many are written as are wanting. Records are told by ``EQUAL_IN``, sessions by platform and
+    content id. A record whose session is not known gets one made for it, which its real session replaces when it comes
+    later.
     """
     table, reader, write = _WRITERS[kind]
     read = [reader(row, f"{kind.plural}[{at}]", mended) for at, row in zip(places, rows, strict=True)]
@@ -167,18 +182,10 @@ def _stand_in(memory_session_id: str) -> str:
 
 
 def _observation(connection: sqlite3.Connection, row: Row, held: _Held) -> bool:
-    platform = row.pop("platform_source")
+    platform, nth = row.pop("platform_source"), row.pop(NTH)
     moment = (row["memory_session_id"], row["created_at_epoch"])
     held.settle(moment)
-    same = connection.execute(
-        """SELECT facts FROM observations WHERE memory_session_id = ? AND created_at_epoch = ? AND title IS ?
-            AND subtitle IS ? AND narrative IS ? AND text IS ?""",
-        (
-            row["memory_session_id"],
-            *(row[key] for key in ("created_at_epoch", "title", "subtitle", "narrative", "text")),
-        ),
-    )
-    if any(items(known["facts"]) == items(row["facts"]) for known in same):
+    if _equal_ones(connection, RowKind.OBSERVATION, row) >= nth:
         return False
     _parent(connection, row, platform)
     digest = row["content_hash"] or content_hash(row["memory_session_id"], row["title"], row["narrative"])
@@ -199,15 +206,24 @@ def _hash_taken(connection: sqlite3.Connection, memory_session_id: str, digest: 
     )
 
 
+def _equal_ones(connection: sqlite3.Connection, kind: RowKind, row: Row) -> int:
+    """How many rows are there that are equal to one."""
+    _, reader, _ = _WRITERS[kind]
+    names = EQUAL_IN[kind]
+    # What is there may be another program's: read as if it came in, it is as what comes in.
+    there = (reader({name: known[name] for name in names}, "", []) for known in connection.execute(_LOOKUPS[kind], row))
+    return sum(all(_same(name, known[name], row[name]) for name in names) for known in there)
+
+
+def _same(name: str, one: Any, other: Any) -> bool:
+    return one == other or (name in _LISTS and items(one) == items(other))
+
+
 def _summary(connection: sqlite3.Connection, row: Row, held: _Held) -> bool:
-    platform = row.pop("platform_source")
+    platform, nth = row.pop("platform_source"), row.pop(NTH)
     moment = (row["memory_session_id"], row["created_at_epoch"])
     held.settle(moment)
-    said = " AND ".join(f"{name} IS ?" for name in _SAID)
-    if connection.execute(
-        f"SELECT 1 FROM session_summaries WHERE memory_session_id = ? AND created_at_epoch = ? AND {said}",
-        (row["memory_session_id"], row["created_at_epoch"], *(row[name] for name in _SAID)),
-    ).fetchone():
+    if _equal_ones(connection, RowKind.SUMMARY, row) >= nth:
         return False
     _parent(connection, row, platform)
     held.add(row, moment)
@@ -215,7 +231,7 @@ def _summary(connection: sqlite3.Connection, row: Row, held: _Held) -> bool:
 
 
 def _prompt(connection: sqlite3.Connection, row: Row, held: _Held) -> bool:
-    project, platform = row.pop("project"), normalised_platform(row.pop("platform_source"))
+    project, platform, nth = row.pop("project"), normalised_platform(row.pop("platform_source")), row.pop(NTH)
     content = row["content_session_id"]
     owner = connection.execute(
         "SELECT id FROM sdk_sessions WHERE content_session_id = ? ORDER BY platform_source = ? DESC, id LIMIT 1",
@@ -231,11 +247,12 @@ def _prompt(connection: sqlite3.Connection, row: Row, held: _Held) -> bool:
     moment = (content, row["created_at_epoch"])
     held.settle(moment)
     # Not by the number alone: the original counts rows to number the next one, so numbers come twice after a deletion.
-    if connection.execute(
-        """SELECT 1 FROM user_prompts WHERE coalesce(session_db_id, ?) = ? AND content_session_id = ?
+    known = connection.execute(
+        """SELECT count(*) FROM user_prompts WHERE coalesce(session_db_id, ?) = ? AND content_session_id = ?
             AND created_at_epoch = ? AND prompt_text = ? AND prompt_number = coalesce(?, prompt_number)""",
         (session_id, session_id, content, *(row[key] for key in ("created_at_epoch", "prompt_text", "prompt_number"))),
-    ).fetchone():
+    )
+    if known.fetchone()[0] >= nth:
         return False
     if row["prompt_number"] is None:
         held.settle(session_id)

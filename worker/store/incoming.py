@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from worker.contract.errors import Invalid
-from worker.contract.transfer import SHARED, Mended
+from worker.contract.transfer import NTH, SHARED, Mended
 from worker.contract.when import iso_utc, parse_range
 
 Row = dict[str, Any]
@@ -50,6 +50,10 @@ class _Raw:
             return None
         whole = _whole(value)
         return self.instead(key, "must be a whole number", absent) if whole is None else whole
+
+    def nth(self) -> int:
+        """Which of several equal rows it is."""
+        return self.count(NTH, absent=1) or 1
 
     def moment(self, key: str) -> tuple[int, str]:
         """(epoch ms, ISO text) from `<key>_epoch`, or from `<key>` alone; the text is made if it is missing."""
@@ -128,7 +132,7 @@ def session(raw: Mapping[str, Any], place: str, mended: list[Mended] | None = No
 
 
 def observation(raw: Mapping[str, Any], place: str, mended: list[Mended] | None = None) -> Row:
-    """A row of ``observations``, with the platform of its session where it is given."""
+    """A row of ``observations``, with the platform of its session where it is given, and ``NTH``."""
     of = _Raw(raw, place, mended)
     return {
         **_child(of, ("title", "subtitle", "narrative", "text", "facts")),
@@ -142,7 +146,7 @@ def observation(raw: Mapping[str, Any], place: str, mended: list[Mended] | None 
 
 
 def summary(raw: Mapping[str, Any], place: str, mended: list[Mended] | None = None) -> Row:
-    """A row of ``session_summaries``, with the platform of its session where it is given."""
+    """A row of ``session_summaries``, with the platform of its session where it is given, and ``NTH``."""
     of = _Raw(raw, place, mended)
     texts = ("request", "investigated", "learned", "completed", "next_steps", "notes")
     return {
@@ -153,7 +157,7 @@ def summary(raw: Mapping[str, Any], place: str, mended: list[Mended] | None = No
 
 
 def prompt(raw: Mapping[str, Any], place: str, mended: list[Mended] | None = None) -> Row:
-    """A row of ``user_prompts``, with the project and platform of its session where they are given."""
+    """A row of ``user_prompts``, with the project and platform of its session where they are given, and ``NTH``."""
     of = _Raw(raw, place, mended)
     content, text = of.name("content_session_id", ("prompt_text",)), of.text("prompt_text")
     if text is None:
@@ -168,6 +172,7 @@ def prompt(raw: Mapping[str, Any], place: str, mended: list[Mended] | None = Non
         "created_at_epoch": epoch,
         "project": of.text("project"),
         "platform_source": of.text("platform_source"),
+        NTH: of.nth(),
     }
 
 
@@ -183,6 +188,7 @@ def _child(of: _Raw, says: Sequence[str]) -> Row:
         "created_at": stamp,
         "created_at_epoch": epoch,
         "platform_source": of.text("platform_source"),
+        NTH: of.nth(),
     }
 
 

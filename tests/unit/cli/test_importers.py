@@ -11,6 +11,7 @@ import pytest
 
 from tests.factories import observation_row, prompt_row, session_row, summary_row
 from worker.cli.importers import database, table
+from worker.cli.importers.copies import Copies
 from worker.cli.importers.source import LeftOut, Row
 from worker.contract.errors import Busy, Invalid
 from worker.contract.transfer import SHARED, RowKind
@@ -234,3 +235,17 @@ def test_a_log_that_cannot_be_read_is_not_passed_over(tmp_path: Path, unwritable
     (tmp_path / "old.db-wal").write_bytes(b"x" * 4096)
     with pytest.raises(Invalid, match="old.db-wal"):
         database.open_source(path)
+
+
+def test_equal_rows_are_numbered_by_their_ids() -> None:
+    copies = Copies()
+
+    def nth(kind: RowKind, value: dict[str, Any]) -> int:
+        return copies.nth(Row(kind, 0, value, 0, 0, 0))
+
+    seen = [nth(RowKind.PROMPT, prompt_row(id=number)) for number in (5, 9, -2, 9)]
+    assert seen == [1, 2, 3, 2]
+    assert nth(RowKind.PROMPT, prompt_row("another", id=10)) == 1
+    assert [nth(RowKind.OBSERVATION, observation_row(id=number, relevance_count=number)) for number in (1, 2)] == [1, 2]
+    assert [nth(RowKind.SUMMARY, summary_row()) for _ in range(2)] == [1, 1]
+    assert [nth(RowKind.SESSION, session_row(id=number)) for number in (1, 2)] == [1, 1]

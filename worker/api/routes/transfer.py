@@ -15,6 +15,7 @@ from worker.capture.rows import Piece, pieces
 from worker.contract import calls
 from worker.contract.errors import Invalid
 from worker.contract.transfer import (
+    BEFORE_ALL,
     ExportPage,
     ExportQuery,
     ImportBatch,
@@ -28,8 +29,8 @@ from worker.store.tables import Connection, Store
 
 _KINDS = {kind.value: kind for kind in RowKind}
 _KIND = Choice(("kind",), "rows of which table", _KINDS, RowKind.SESSION, required=True)
-_AFTER = Number(("after",), "rows after this id", default=0, high=LAST_ID)
-_UPTO = Number(("upto",), "rows up to and with this id", default=LAST_ID, high=LAST_ID)
+_AFTER = Number(("after",), "rows after this id", default=BEFORE_ALL, low=BEFORE_ALL, high=LAST_ID)
+_UPTO = Number(("upto",), "rows up to and with this id", default=LAST_ID, low=BEFORE_ALL, high=LAST_ID)
 _ROWS = Number(("limit",), "rows at most; fewer come where they are long", default=500, low=1, high=1000)
 _DRY_RUN = Flag(("dryRun",), "only tell what would be new")
 _MEND = Flag(("mend",), "values that cannot be stored are replaced and told, where they would be an error")
