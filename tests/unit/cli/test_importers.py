@@ -1,5 +1,6 @@
 """Readers of files from elsewhere: what each kind of file gives, and what is said of one that gives nothing."""
 
+import contextlib
 import functools
 import json
 import os
@@ -235,6 +236,38 @@ def test_a_log_that_cannot_be_read_is_not_passed_over(tmp_path: Path, unwritable
     (tmp_path / "old.db-wal").write_bytes(b"x" * 4096)
     with pytest.raises(Invalid, match="old.db-wal"):
         database.open_source(path)
+
+
+def test_the_log_belongs_to_the_file_and_not_to_a_link(tmp_path: Path, unwritable: None) -> None:
+    (tmp_path / "real").mkdir()
+    path = made(tmp_path / "real" / "c.db", FIRST)
+    (tmp_path / "real" / "c.db-wal").write_bytes(b"x" * 4096)
+    (tmp_path / "link.db").symlink_to(path)
+    with pytest.raises(Invalid, match="c.db-wal"):
+        database.open_source(tmp_path / "link.db")
+
+
+@pytest.mark.parametrize("writable", [True, False])
+def test_nothing_is_left_beside_a_database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, writable: bool) -> None:
+    path = made(tmp_path / "old.db", FIRST)
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA journal_mode = WAL")
+    before = path.read_bytes(), path.stat().st_mtime_ns
+    monkeypatch.setattr(os, "access", lambda *_: writable)  # permissions do not stop a test that runs as root
+    assert len(read(path)[0]) == 4
+    assert list(tmp_path.iterdir()) == [path] and (path.read_bytes(), path.stat().st_mtime_ns) == before
+
+
+def test_what_another_program_has_beside_a_database_stays(tmp_path: Path) -> None:
+    path = made(tmp_path / "old.db", FIRST)
+    writer = sqlite3.connect(path, isolation_level=None)
+    writer.execute("PRAGMA journal_mode = WAL")
+    with table.opened(path) as source:
+        writer.execute("DELETE FROM observations")
+        list(source.rows())
+    assert {file.name for file in tmp_path.iterdir()} == {"old.db", "old.db-wal", "old.db-shm"}
+    assert (tmp_path / "old.db-wal").stat().st_size
+    writer.close()
 
 
 def test_equal_rows_are_numbered_by_their_ids() -> None:

@@ -1,6 +1,7 @@
 """Another claude-mem database, read and never written: of any generation, also while a worker of its own writes it."""
 
 import contextlib
+import os
 import sqlite3
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -30,9 +31,12 @@ class Database:
 
     form = "database"
 
-    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
-        """Errors: ``Invalid`` for a database without a table of ours."""
-        self._connection, self._path = connection, path
+    def __init__(self, connection: sqlite3.Connection, path: Path, *, tidy: bool = False) -> None:
+        """tidy: whether what lies beside the file in the end is ours to clear up.
+
+        Errors: ``Invalid`` for a database without a table of ours.
+        """
+        self._connection, self._path, self._tidy = connection, path, tidy
         with _told(path):
             columns = {kind: self._columns(table) for kind, table in _TABLES.items()}
             if not any(columns.values()):
@@ -45,8 +49,12 @@ class Database:
             self.total = sum(self._one(f"SELECT count(*) FROM {_TABLES[kind]}") for kind in self._selects)
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Let go of the file; what SQLite put beside it goes too, unless another program uses it by now."""
         self._connection.close()
+        with contextlib.suppress(sqlite3.Error, OSError):
+            # Only a connection that may write clears up, and it knows whether it is the last. It has nothing to write.
+            if self._tidy and not _log_bytes(self._path):
+                _connect(self._path, "mode=rw").close()
 
     def place(self, row: Row) -> str:
         """`id 17 of observations`."""
@@ -87,29 +95,42 @@ class Database:
 
 def open_source(path: Path) -> Database:
     """The reader of a file. Errors: ``Invalid``, ``Busy``."""
-    connection = _connection(path)
+    with _told(path):
+        tidy = os.access(path, os.W_OK) and not any(_beside(path, ending).exists() for ending in ("-wal", "-shm"))
+        connection = _connection(path)
     try:
-        return Database(connection, path)
+        return Database(connection, path, tidy=tidy)
     except BaseException:
         connection.close()
         raise
 
 
 def _connection(path: Path) -> sqlite3.Connection:
-    with _told(path):
-        try:
-            return _connect(path, "mode=ro")
-        except sqlite3.OperationalError as error:
-            if "unable to open" not in str(error) and "readonly" not in str(error):
-                raise
-            # A folder in which SQLite cannot make the shared memory of a write-ahead log.
-            log = path.with_name(path.name + "-wal")
-            if log.exists() and log.stat().st_size:
-                raise Invalid(
-                    f"{path} has changes in {log.name}, which cannot be read in a folder that is read-only; "
-                    "copy both files elsewhere and import the copy"
-                ) from error
-            return _connect(path, "immutable=1")
+    if not os.access(path, os.W_OK) and not _log_bytes(path):
+        return _connect(path, "immutable=1")  # otherwise files are made beside it that can never be cleared up
+    try:
+        return _connect(path, "mode=ro")
+    except sqlite3.OperationalError as error:
+        if "unable to open" not in str(error) and "readonly" not in str(error):
+            raise
+        # A folder in which SQLite cannot make the shared memory of a write-ahead log.
+        if _log_bytes(path):
+            raise Invalid(
+                f"{path} has changes in {_beside(path, '-wal')}, which cannot be read in a folder that is read-only; "
+                "copy both files elsewhere and import the copy"
+            ) from error
+        return _connect(path, "immutable=1")
+
+
+def _log_bytes(path: Path) -> int:
+    log = _beside(path, "-wal")
+    return log.stat().st_size if log.exists() else 0
+
+
+def _beside(path: Path, ending: str) -> Path:
+    """Where SQLite has what belongs to a file: beside the file itself, wherever links to it may be."""
+    real = path.resolve()
+    return real.with_name(real.name + ending)
 
 
 def _connect(path: Path, mode: str) -> sqlite3.Connection:
