@@ -217,6 +217,56 @@ def test_of_many_copies_the_first_and_the_newest_stay(tmp_path: Path) -> None:
     assert there == sorted([made[0], made[3], made[4], "claude-mem-before-9-20260101T000000.000000Z.db"])
 
 
+@pytest.mark.parametrize(
+    "default",
+    [
+        "(datetime('now'))", "('a' || 'b')", "(1 + 2)", "'it''s'", '"said"', "word", "-1.5e-3", "CURRENT_TIMESTAMP",
+        "x'00ff'", "NULL", "(abs(-1))", "(-  7)",
+    ],
+)  # fmt: skip
+def test_a_column_that_nobody_here_knows_keeps_its_default(tmp_path: Path, default: str) -> None:
+    path = tmp_path / "claude-mem.db"
+    old_generations.make(path, 20)
+    with closing(foreign(path)) as connection:
+        (sql,) = connection.execute("SELECT sql FROM sqlite_master WHERE name = 'user_prompts'").fetchone()
+    change(
+        path,
+        "ALTER TABLE user_prompts RENAME TO there",
+        sql.replace("prompt_text TEXT NOT NULL", f"prompt_text TEXT NOT NULL, noted TEXT DEFAULT {default}"),
+        "INSERT INTO user_prompts (id, content_session_id, prompt_number, prompt_text, created_at, created_at_epoch) "
+        "SELECT id, content_session_id, prompt_number, prompt_text, created_at, created_at_epoch FROM there",
+        "DROP TABLE there",
+    )
+    told = "SELECT dflt_value FROM pragma_table_info('user_prompts') WHERE name = 'noted'"
+    with closing(foreign(path)) as connection:
+        (was,) = connection.execute(told).fetchone()
+        (value,) = connection.execute("SELECT max(noted) FROM user_prompts").fetchone()
+    after = opened(path)
+    assert {row["noted"] for row in after["user_prompts"].values()} == {value}
+    with closing(foreign(path)) as connection:
+        assert connection.execute(told).fetchone() == (was,)
+
+
+def test_a_change_that_fails_leaves_no_copy_behind(tmp_path: Path) -> None:
+    path = tmp_path / "claude-mem.db"
+    old_generations.make(path, 16)
+    change(path, "DROP TABLE session_summaries", "CREATE VIEW session_summaries AS SELECT 1 AS id")
+    for _ in range(2):
+        with pytest.raises(Unavailable):
+            open_store(path)
+        assert list((tmp_path / "backups").iterdir()) == []
+
+
+def test_a_table_of_somebody_s_own_that_is_named_like_a_leftover_stays(tmp_path: Path) -> None:
+    path = tmp_path / "claude-mem.db"
+    old_generations.make(path, 16)
+    before = rows_of(path)
+    change(path, "CREATE TABLE observations_new (word TEXT)", "INSERT INTO observations_new VALUES ('kept')")
+    assert_kept(before, opened(path))
+    with closing(foreign(path)) as connection:
+        assert connection.execute("SELECT word FROM observations_new").fetchall() == [("kept",)]
+
+
 def test_records_without_a_session_get_one(tmp_path: Path) -> None:
     """R092."""
     path = tmp_path / "claude-mem.db"

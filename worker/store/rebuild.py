@@ -78,6 +78,11 @@ def _value(column: Column, want: Table, real: Table) -> str:
     return value
 
 
+def is_leftover(connection: sqlite3.Connection, name: str, tables: set[str]) -> bool:
+    """Whether one of the tables was left by a migration; where rows have no ids it is somebody's own."""
+    return name in tables and "id" in _columns(connection, name)
+
+
 def fold_leftover(connection: sqlite3.Connection, name: str) -> None:
     """Clear away `<name>_new`, left by a migration that was cut off; rows that are nowhere else come over first.
 

@@ -93,11 +93,18 @@ def reconcile(
         needed = plan(connection, tables, indexes, fulltext=fulltext, thorough=thorough)
         if not needed:
             return
+        copied = None
         if needed.touches_records and any(_has_rows(connection, name) for name in schema.MAIN):
-            _copy(connection, path, needed, reader, free)
+            copied = _copy(connection, path, needed, reader, free)
         new = set(needed.tables) == set(tables)
         _log.info("%s: %s", "making the database" if new else "bringing the database up to date", needed.told())
-        _carry_out(connection, needed, tables, indexes, fulltext=fulltext)
+        try:
+            _carry_out(connection, needed, tables, indexes, fulltext=fulltext)
+        except BaseException:
+            # The file stays as it is, and every start fails anew: a copy each time would fill the disk.
+            if copied is not None:
+                copied.unlink()
+            raise
 
 
 def is_finished(connection: Connection, *, fulltext: bool) -> bool:
@@ -126,7 +133,7 @@ def plan(
 
 def _structure(connection: Connection, tables: dict[str, Table]) -> Plan:
     there = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-    made = Plan(leftovers=[name for name in rebuild.LEFTOVERS if f"{name}_new" in there])
+    made = Plan(leftovers=[name for name in rebuild.LEFTOVERS if rebuild.is_leftover(connection, f"{name}_new", there)])
     present = shape.present(connection)
     made.tables = [name for name in tables if name not in present]
     for name, real in present.items():
@@ -209,12 +216,13 @@ def _restore(connection: Connection, kept: dict[str, str]) -> None:
 
 def _copy(
     connection: Connection, path: Path, needed: Plan, reader: Callable[[], Connection], free: Callable[[Path], int]
-) -> None:
+) -> Path:
     if (fault := connection.execute("PRAGMA quick_check(1)").fetchone()[0]) != "ok":
         raise Unavailable(f"the database {path} is damaged and was left as it is: {fault}")
     with closing(reader()) as source:
         made = backup.copy(source, path, str(min(needed.versions, default="repair")), free=free)
     _log.info("the database as it was is kept in %s", made)
+    return made
 
 
 def _is_newer(connection: Connection) -> bool:

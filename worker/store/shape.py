@@ -14,12 +14,14 @@ from worker.store import schema
 
 Key = tuple[str, ...]
 
+_BARE = re.compile(r"""[+-]?[\w.]+(?:[eE][+-]?\d+)?|[xX]?'(?:[^']|'')*'|"(?:[^"]|"")*\"""")
+"""Defaults that may stand without parentheses. SQLite takes those of all others away and does not add them again."""
 _CHOICE = re.compile(r"CHECK\s*\(\s*[\"`\[]?(\w+)[\"`\]]?\s+IN\s*\(([^)]*)\)\s*\)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column. required: NOT NULL. default: as SQL."""
+    """One column. required: NOT NULL. default: as SQL, an expression without its parentheses."""
 
     name: str
     type: str
@@ -32,8 +34,13 @@ class Column:
         """How it is declared when it is added later."""
         return " ".join(
             (quoted(self.name), self.type, *(["NOT NULL"] if self.required else []),
-             *([f"DEFAULT {self.default}"] if self.default is not None else []))
+             *([f"DEFAULT {self._default}"] if self.default is not None else []))
         )  # fmt: skip
+
+    @property
+    def _default(self) -> str:
+        text = self.default or ""
+        return text if _BARE.fullmatch(text) else f"({text})"
 
 
 @dataclass(frozen=True, slots=True)
