@@ -1,5 +1,6 @@
 """`claude-mem doctor`: what it finds on a machine that is well, and on one where something is not."""
 
+import contextlib
 import json
 import os
 import subprocess
@@ -11,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.factories import make_batch, observation_row
+from tests.factories import make_batch, observation_row, prompt_row
 from tests.mcp.fake_worker import FakeWorker, serving
 from tests.parts.conftest import foreign
 from tests.parts.test_cli import run
@@ -22,9 +23,13 @@ from worker.cli.entries import with_hooks
 from worker.cli.harness.telling import note_trouble
 from worker.contract import calls, launch, spool
 from worker.contract.capture import ToolUsed
+from worker.contract.curation import Save
+from worker.contract.errors import Unavailable
 from worker.contract.index import IndexState, IndexStatus
+from worker.contract.search import SearchQuery
 from worker.contract.settings import Chroma, Settings
 from worker.contract.upkeep import Check
+from worker.store import schema
 
 EVERY = [
     "installed", "settings", "folder", "file system", "disk", "permissions", "keymap", "access", "port", "running",
@@ -105,6 +110,26 @@ def test_a_provider_that_cannot_be_reached_is_told_everywhere(env: dict[str, str
         ai = worker.quick.send(calls.health()).ai
     assert found["state"] == "warn" and found["message"].startswith("openrouter, paused: http://127.0.0.1:")
     assert (ai["provider"], ai["state"]) == ("openrouter", "paused") and "cannot be reached" in ai["reason"]
+
+
+def test_a_database_that_cannot_be_written_as_before_is_told_everywhere(env: dict[str, str]) -> None:
+    """By the doctor, by health and by what was not kept; it is read as ever."""
+    data = Path(env["CLAUDE_MEM_DATA_DIR"])
+    with running_worker(data) as worker:
+        worker.quick.send(calls.import_batch(make_batch([], prompts=[prompt_row("zebra")])))
+        assert worker.stop() == 0
+    with contextlib.closing(foreign(data / "claude-mem.db")) as connection:
+        connection.execute("DROP TABLE observations")
+        connection.execute(schema.table("observations").replace(" text TEXT,", " text TEXT, vis TEXT NOT NULL,"))
+        connection.execute(schema.index("ux_observations_session_hash"))
+        connection.execute("INSERT INTO schema_versions (version, applied_at) VALUES (60, '')")
+    with running_worker(data, port=int(env["CLAUDE_MEM_WORKER_PORT"])) as worker:
+        with pytest.raises(Unavailable, match="observations: vis refuses NULL") as raised:
+            worker.quick.send(calls.save(Save(text="said on purpose")))
+        assert worker.quick.send(calls.health()).status == "degraded"
+        found = examined(env, code=0)["database"]
+        assert (found["state"], found["message"]) == ("warn", raised.value.message)
+        assert worker.quick.send(calls.search(SearchQuery(text="zebra"))).total == 1
 
 
 def test_nothing_there_yet_is_no_failure_and_nothing_is_made(env: dict[str, str]) -> None:

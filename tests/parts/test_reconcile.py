@@ -12,14 +12,17 @@ from pathlib import Path
 
 import pytest
 
+from tests.factories import make_batch, prompt_row
 from tests.parts import old_generations
-from tests.parts.conftest import foreign
+from tests.parts.conftest import fill, foreign
 from tests.parts.test_migrate import Rows, assert_kept, rows_of
 from tests.parts.test_schema import assert_sound, contents, structure
+from worker.contract.curation import Save
 from worker.contract.errors import Unavailable
 from worker.contract.search import SearchQuery
 from worker.search.engine import Engine
 from worker.store import backup, schema
+from worker.store.manual import keep
 from worker.store.tables import open_store
 
 
@@ -368,6 +371,44 @@ def test_newer_database_that_lacks_what_we_read_is_refused(tmp_path: Path) -> No
     with pytest.raises(Unavailable, match="newer claude-mem.*observations lack metadata.*Nothing was changed"):
         open_store(path)
     assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("was", "is_now", "why"),
+    [
+        (" text TEXT,", " text TEXT, vis TEXT NOT NULL,", "vis refuses NULL"),
+        (" type TEXT NOT NULL,", " type TEXT NOT NULL CHECK (type IN ('mood')),", "type refuses values"),
+    ],
+)
+async def test_newer_database_that_cannot_be_written_as_before_says_so(
+    tmp_path: Path, was: str, is_now: str, why: str
+) -> None:
+    """And is read as ever; what has nothing to do with it is written."""
+    path = tmp_path / "claude-mem.db"
+    await open_store(path).close()
+    old_generations_rows(path)
+    with closing(foreign(path)) as connection:
+        (sql,) = connection.execute("SELECT sql FROM sqlite_master WHERE name = 'observations'").fetchone()
+    change(
+        path,
+        "DELETE FROM observations",
+        "ALTER TABLE observations RENAME TO there",
+        sql.replace(was, is_now),
+        "DROP TABLE there",
+        schema.index("ux_observations_session_hash"),
+        "INSERT INTO schema_versions (version, applied_at) VALUES (60, '')",
+    )
+    store = open_store(path)
+    told = store.trouble
+    assert told.startswith("this database was made by a newer claude-mem") and why in told
+    memory = Save(text="something said", project="shop")
+    with pytest.raises(Unavailable) as raised:
+        await store.write(lambda connection: keep(connection, memory, "claude", 0))
+    assert raised.value.message == told == store.trouble
+    assert (await Engine(store).search(SearchQuery())).total > 0
+    assert (await fill(store, make_batch([], prompts=[prompt_row()]))).promptsImported == 1
+    assert store.trouble == told
+    await store.close()
 
 
 _OPEN = (

@@ -19,7 +19,7 @@ from typing import TypeVar
 from worker.contract.errors import Busy, MemError, TimedOut, Unavailable
 from worker.store import backup, schema
 from worker.store.memo import Memo, Remembering
-from worker.store.reconcile import reconcile
+from worker.store.reconcile import reconcile, refusal
 
 T = TypeVar("T")
 
@@ -80,6 +80,8 @@ class Database:
             self._writer = _opened(connect, path, _OPENING_BUSY_MS)
             try:
                 self.fulltext = _prepare(self._writer, path, lambda: _opened(connect, path, _BUSY_MS), free, ours=ours)
+                self.refusal = refusal(self._writer)
+                """What cannot be written to this database by this program; empty if all can be."""
             except sqlite3.IntegrityError as error:
                 self._writer.close()
                 raise Unavailable(
@@ -88,6 +90,8 @@ class Database:
             except BaseException:
                 self._writer.close()
                 raise
+        if self.refusal:
+            _log.warning("%s", self.refusal)
         self._writing = ThreadPoolExecutor(1, "store-writer")
         self._reading = ThreadPoolExecutor(READERS, "store-reader")
         self._readers: list[sqlite3.Connection] = []
@@ -137,6 +141,10 @@ class Database:
         except (Busy, Unavailable) as error:
             self.trouble = error.message
             raise
+        except sqlite3.IntegrityError as error:
+            if not self.refusal:
+                raise
+            raise Unavailable(self.refusal) from error
         self.trouble = ""
         return result
 

@@ -19,6 +19,8 @@ from worker.store.shape import Column, Index, Table, quoted
 _log = logging.getLogger("worker.store")
 Connection = sqlite3.Connection
 _NAMED = 4
+_WRITTEN = (*schema.MAIN, "pending_messages", "tool_uses")
+"""The original's tables in which rows of ours are."""
 
 
 @dataclass(slots=True)
@@ -111,6 +113,24 @@ def is_finished(connection: Connection, *, fulltext: bool) -> bool:
     """Whether ``reconcile`` would leave the file as it is; reads only."""
     tables, indexes = shape.wanted()
     return _is_newer(connection) or (_ours(connection) and not plan(connection, tables, indexes, fulltext=fulltext))
+
+
+def refusal(connection: Connection) -> str:
+    """What cannot be written to a newer database, though it can be read, as a sentence; empty when all can be."""
+    if not _is_newer(connection):
+        return ""
+    tables, _ = shape.wanted()
+    found = [
+        f"{name}: {'; '.join(why)}"
+        for name, real in shape.present(connection).items()
+        if name in _WRITTEN and (why := shape.refusals(tables[name], real))
+    ]
+    if not found:
+        return ""
+    return (
+        f"this database was made by a newer claude-mem than this program knows; it can be read, and not be written as "
+        f"before ({', '.join(found)}). Bring this program up to date"
+    )
 
 
 def plan(

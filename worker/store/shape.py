@@ -157,22 +157,27 @@ def faults(want: Table, real: Table, retired: tuple[str, ...] = ()) -> list[str]
         for name, column in want.columns.items()
         if name not in real.columns and not _can_be_added(column, want)
     ]
-    found += [f"{column.name} refuses NULL" for column in real.columns.values() if _too_strict(column, want)]
     found += [
         f"{name} counts in {real.columns[name].type or 'anything'}"
         for name in schema.COUNTED_IN_TEXT
         if name in want.columns and name in real.columns and "CHAR" not in real.columns[name].type
         and "TEXT" not in real.columns[name].type
     ]  # fmt: skip
+    found += refusals(want, real)
+    found += [f"no foreign key {' '.join(key)}" for key in sorted(want.foreign_keys - real.foreign_keys)]
+    surplus = [key for key in sorted(real.foreign_keys - want.foreign_keys) if set(key[3::2]) <= set(want.columns)]
+    found += [f"a foreign key {' '.join(key)}" for key in surplus]
+    return found + [f"{', '.join(key)} may repeat" for key in sorted(want.constraints - real.unique)]
+
+
+def refusals(want: Table, real: Table) -> list[str]:
+    """What a table refuses that the wanted one takes."""
+    found = [f"{column.name} refuses NULL" for column in real.columns.values() if _too_strict(column, want)]
     found += [
         f"{name} refuses values"
         for name, allowed in real.choices.items()
         if name in want.columns and not (name in want.choices and want.choices[name] <= allowed)
     ]
-    found += [f"no foreign key {' '.join(key)}" for key in sorted(want.foreign_keys - real.foreign_keys)]
-    surplus = [key for key in sorted(real.foreign_keys - want.foreign_keys) if set(key[3::2]) <= set(want.columns)]
-    found += [f"a foreign key {' '.join(key)}" for key in surplus]
-    found += [f"{', '.join(key)} may repeat" for key in sorted(want.constraints - real.unique)]
     surplus = [key for key in sorted(real.constraints - want.constraints) if set(key) <= set(want.columns)]
     return found + [f"{', '.join(key)} must not repeat" for key in surplus]
 

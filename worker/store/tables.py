@@ -141,8 +141,8 @@ class Store:
 
     @property
     def trouble(self) -> str:
-        """Why nothing can be written at present; empty if all is well."""
-        return self._database.trouble
+        """Why nothing can be written at present, or some of it never; empty if all is well."""
+        return self._database.trouble or self._database.refusal
 
     async def _keep_up(self) -> None:
         """Index and tell what other programs wrote meanwhile, and keep the write-ahead log short."""

@@ -7,7 +7,9 @@ _START = "`claude-mem worker start`"
 
 
 def database(case: Case) -> Finding:
-    """Whether the file is sound."""
+    """Whether the file is sound, and the worker can write to it."""
+    for trouble in case.health.dependencies.get("statuses", ()) if case.health else ():
+        return Finding("database", WARN, trouble["message"], advice.LOGS)
     return _told(case, "database", FAIL, "copy the file; `sqlite3 claude-mem.db .recover` saves what it can")
 
 
