@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import sqlite3
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -170,6 +171,22 @@ async def test_of_a_prompt_that_another_program_kept_no_secret_is_asked_about(st
     await stage.done()
     (asked,) = provider.asked
     assert "Fix it with ****" in asked.user and "zqCanary" not in asked.user
+
+
+async def test_a_database_that_cannot_be_written_is_waited_for(
+    stage: Stage, other: sqlite3.Connection, caplog: pytest.LogCaptureFixture
+) -> None:
+    """From the start on, and told once."""
+    await stage.queue(tool(1), ended())
+    other.execute("BEGIN IMMEDIATE")
+    async with stage.running():
+        await eventually(lambda: stage.observer.status.state == "paused")
+        assert "holds the database" in (stage.observer.status.reason or "")
+        other.execute("ROLLBACK")
+        await eventually(stage.is_empty)
+        await eventually(lambda: stage.observer.status.state == "idle")
+    assert len(await stage.rows()) == 1
+    assert sum("the observer waits" in record.getMessage() for record in caplog.records) == 1
 
 
 async def test_cost_of_an_answer_is_shared_out_once(stage: Stage) -> None:

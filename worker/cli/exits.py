@@ -13,7 +13,7 @@ exit codes:
   0  found, or done
   1  nothing found; `worker status`: not running
   2  bad usage or an invalid value
-  3  the worker is not available, or another program holds its port
+  3  the worker is not available or cannot do it, its disk is full for instance, or another program holds its port
   74 the output cannot be written
   130 interrupted, 141 the reader of the output went away
 """

@@ -75,12 +75,11 @@ class Observer:
         self._patience = Patience()
         self._quiet: dict[int, Quiet] = {}
         self._working: dict[int, asyncio.Task[None]] = {}
-        self._astray = False
+        self._astray = True  # a former worker may have been killed over what it had taken
         self.status = ObserverStatus()
 
     async def run(self) -> None:
         """Work on what is queued. Cancelled, it gives back what it has taken."""
-        await self._store.write(pending.release)
         try:
             while True:
                 self._captured.clear()
@@ -120,7 +119,10 @@ class Observer:
             self._tell(ObserverStatus("paused", self.status.provider, "", error.message))
             return _LOOK_S
         except MemError as error:
-            _log.warning("the observer waits: %s", error.message)
+            waits = self._named(ObserverStatus("paused", reason=error.message))
+            if waits != self.status:
+                _log.warning("the observer waits: %s", error.message)
+            self._tell(waits)
             return _FAULT_S
         except Exception as error:  # noqa: BLE001 - what is captured meanwhile must not wait for a restart
             _log.error("the queue could not be looked at", exc_info=error)
