@@ -18,6 +18,8 @@ TOOL_USE = {
     "agent_id": "a-1", "created_at": "2026-03-04T12:00:00.000Z", "created_at_epoch": NOON,
 }  # fmt: skip
 
+NOT_SERVED = {("DELETE", calls.SUMMARY), ("GET", calls.SUMMARY_ROW), ("GET", calls.TOOL_USE)}
+
 
 async def write(edge: Edge, sql: str, *rows: tuple[object, ...]) -> None:
     def work(connection: Connection) -> None:
@@ -77,6 +79,9 @@ async def test_what_a_body_says_that_plays_no_part_is_told(edge: Edge) -> None:
     assert [row["id"] for row in answer.json()] == [2, 1]
     assert answer.headers[IGNORED] == "lean, order, %C3%BCn%C3%AF"
     assert IGNORED not in (await edge.client.post(calls.BATCH, json={"ids": [1], "lean": True})).headers
+    nameless = await edge.client.post(calls.BATCH, params={"a": 1, "": 1}, json={"ids": [1], "b": 1, "": 1})
+    assert nameless.headers[IGNORED] == "a, b"
+    assert IGNORED not in (await edge.client.get(calls.HEALTH, params={"": 1})).headers
     typo = await edge.client.post(calls.IMPORT, json={"observation": [{"id": 1}]})
     assert (typo.status_code, typo.headers[IGNORED]) == (200, "observation")
 
@@ -207,6 +212,24 @@ async def test_a_row_goes_with_its_index_and_is_told(edge: Edge, path: str, kind
 async def test_only_a_number_in_its_one_form_is_deleted(edge: Edge, text: str) -> None:
     await memory(edge)
     assert await edge.problem("DELETE", f"/api/observation/{text}") == (422, "invalid", "id")
+
+
+@pytest.mark.parametrize("number", [10**18, 2**61 - 1, 2**61, 2**63 - 1])
+@pytest.mark.parametrize("path", [calls.OBSERVATION, calls.SUMMARY, calls.SUMMARY_ROW, calls.PROMPT, calls.TOOL_USE])
+async def test_a_number_that_no_record_has_is_not_found(edge: Edge, path: str, number: int) -> None:
+    for method in ("GET", "DELETE"):
+        answer = await edge.client.request(method, path.format(id=number))
+        assert answer.status_code == 404 or (method, path) in NOT_SERVED, answer.text
+
+
+async def test_a_record_with_a_number_beyond_the_index_is_read_and_deleted(edge: Edge) -> None:
+    await memory(edge)
+    await write(edge, "UPDATE observations SET id = ? WHERE id = 1", (2**61,))
+    assert (await edge.ask(calls.OBSERVATION.format(id=2**61), recalled=True))["title"] == "zebra"
+    assert [row["title"] for row in await edge.post(calls.BATCH, {"ids": [2**61, 2]})] == ["giraffe", "zebra"]
+    await edge.services.tally.flush(edge.store)
+    assert set((await edge.ask(calls.RECALLS, keys="1,2"))["recalls"]) == {"2"}
+    assert (await edge.client.delete(calls.OBSERVATION.format(id=2**61))).status_code == 200
 
 
 @pytest.mark.parametrize(("path", "kind", "table", "word"), DELETIONS)

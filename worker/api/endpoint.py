@@ -21,7 +21,7 @@ from worker.contract.errors import Forbidden, MemError
 
 IGNORED = "X-Claude-Mem-Ignored"
 """Header of an answer: what plays no part, percent-encoded, comma between: query parameters, also those given twice,
-and keys of the body."""
+and keys of the body. An empty name is left out: with its comma last, it could not be sent."""
 _MOST_IGNORED = 20
 
 
@@ -74,7 +74,7 @@ def _run(methods: Mapping[str, Endpoint]) -> Callable[[Request], Awaitable[Respo
             _refuse_others(request)
         response = await endpoint.run(request)
         ignored = _ignored([name for name, _ in request.query_params.multi_items()], owners[method])
-        if ignored := ignored + request.scope.get(UNREAD, []):
+        if ignored := [name for name in ignored + request.scope.get(UNREAD, []) if name]:
             response.headers[IGNORED] = ", ".join(quote(name[:80], safe="") for name in ignored[:_MOST_IGNORED])
         return response
 

@@ -1,6 +1,7 @@
 """How often each record was given back: `py_recalls`, to which ``tally`` brings its counts every few seconds.
 
-A record goes by its docid, as in ``search_index``, which takes out what is gone.
+A record goes by its docid, as in ``search_index``, which takes out what is gone. One whose docid is no whole number of
+SQLite's is not counted.
 """
 
 import sqlite3
@@ -15,6 +16,7 @@ TABLES = {
         docid INTEGER PRIMARY KEY, listed INTEGER NOT NULL, read INTEGER NOT NULL, last_epoch_ms INTEGER NOT NULL)""",
 }
 _SINCE = "recalls_since"
+_LAST = 2**63 - 1
 
 
 def add(connection: sqlite3.Connection, seen: Mapping[int, Recalled]) -> None:
@@ -27,7 +29,7 @@ def add(connection: sqlite3.Connection, seen: Mapping[int, Recalled]) -> None:
             [
                 (number, counts.listed, counts.read, counts.last_epoch_ms or 0)
                 for number, counts in seen.items()
-                if number % 4 == CODES[kind]
+                if number % 4 == CODES[kind] and number <= _LAST
             ],
         )
     first = min((counts.last_epoch_ms or 0 for counts in seen.values()), default=0)
@@ -41,8 +43,9 @@ def forget(connection: sqlite3.Connection, gone: Sequence[int]) -> None:
 
 def of(connection: sqlite3.Connection, numbers: Sequence[int]) -> dict[int, Recalled]:
     """The counts of records; those that never came back are left out."""
+    held = [number for number in numbers if number <= _LAST]
     found = connection.execute(
-        f"SELECT docid, listed, read, last_epoch_ms FROM py_recalls WHERE docid IN ({placeholders(numbers)})", numbers
+        f"SELECT docid, listed, read, last_epoch_ms FROM py_recalls WHERE docid IN ({placeholders(held)})", held
     )
     return {number: Recalled(listed=listed, read=read, last_epoch_ms=last) for number, listed, read, last in found}
 

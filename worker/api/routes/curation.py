@@ -3,7 +3,7 @@
 from starlette.requests import Request
 from starlette.responses import Response
 
-from worker.api.codec import respond
+from worker.api.codec import LAST_ID, respond
 from worker.api.endpoint import Endpoint
 from worker.api.services import Services
 from worker.contract import calls
@@ -60,6 +60,6 @@ def routes(services: Services) -> list[Endpoint]:
 
 def _canonical(text: str) -> int:
     """A record number in the one form it has. Stricter than for reading: what is meant must be beyond doubt."""
-    if text.isascii() and text.isdigit() and not text.startswith("0") and len(text) < 19:
+    if text.isascii() and text.isdigit() and not text.startswith("0") and len(text) < 20 and int(text) <= LAST_ID:
         return int(text)
     raise Invalid(f"id must be a record number such as 118, not {text[:40]!r}", field="id")
