@@ -14,7 +14,7 @@ from worker.contract import calls, when
 from worker.contract.errors import Invalid
 from worker.contract.records import RecordKind, parse_key
 
-_WHOLE = re.compile(r"[+-]?\d{1,18}")
+_WHOLE = re.compile(r"[+-]?\d{1,19}")
 
 
 def known_only(sent: Mapping[str, object], names: Sequence[str], aliases: Mapping[str, str]) -> dict[str, object]:
@@ -43,14 +43,14 @@ class Arguments:
         self._values = values
 
     def text(self, name: str) -> str:
-        """A text; "" if not given. A number is taken as it reads."""
+        """A text; "" if not given. A number is taken as it reads, and so is a list of one."""
         value = self._values.get(name, "")
+        if isinstance(value, list) and len(value) == 1:
+            value = value[0]
         if isinstance(value, str):
             return value
         if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
             return str(int(value)) if value == int(value) else str(value)
-        if isinstance(value, list) and len(value) == 1 and isinstance(value[0], str):
-            return value[0]
         raise _wrong(name, "text", value)
 
     def texts(self, name: str) -> tuple[str, ...]:
@@ -97,10 +97,11 @@ class Arguments:
         return tuple(found)
 
     def ids(self, name: str) -> tuple[int, ...]:
-        """Observation ids in the order given, each once: `[1, 2]`, `"[1,2]"`, `"1,2"`, `["#1"]`, `5`."""
+        """Observation ids in the order given, each once: `[1, 2]`, `"[1,2]"`, `"1,2"`, `["#1", "2 3"]`, `5`."""
         value = _opened(self._values.get(name, ""))
-        items = value if isinstance(value, list) else str(value).split(",") if isinstance(value, str) else [value]
-        found = dict.fromkeys(_observation(name, item) for item in items if item != "")
+        items = value if isinstance(value, list) else [value]
+        each = (part for item in items for part in (re.split(r"[,\s]+", item) if isinstance(item, str) else [item]))
+        found = dict.fromkeys(_observation(name, item) for item in each if item != "")
         if not found:
             raise Invalid(f"{name} is required: the ids of one or more observations, such as [118, 121]", field=name)
         return tuple(found)

@@ -86,6 +86,25 @@ async def test_what_a_body_says_that_plays_no_part_is_told(edge: Edge) -> None:
     assert (typo.status_code, typo.headers[IGNORED]) == (200, "observation")
 
 
+async def test_a_platform_under_both_its_names_is_one_of_them(edge: Edge) -> None:
+    await memory(edge)
+    both = {"ids": [1, 2, 3], "platformSource": "codex", "platform_source": "claude"}
+    answer = await edge.client.post(calls.BATCH, json=both)
+    assert (answer.json(), answer.headers[IGNORED]) == ([], "platform_source")
+    answer = await edge.client.post(calls.BATCH, json=both | {"platformSource": None})
+    assert len(answer.json()) == 3 and IGNORED not in answer.headers
+
+
+@pytest.mark.parametrize("body", [{"ids": ["1,2"]}, {"ids": [1.0, "#2"]}, {"ids": ["1 2", 3], "limit": 2.0}])
+async def test_ids_and_counts_as_models_write_them(edge: Edge, body: object) -> None:
+    """R196."""
+    await memory(edge)
+    assert {row["id"] for row in await edge.post(calls.BATCH, body)} >= {2}
+    await keep_tool_uses(edge, {}, {"tool_use_id": "toolu_2"})
+    assert [row["id"] for row in await edge.post(calls.TOOL_USES_BATCH, {"ids": [1.0], "limit": 1.0})] == [1]
+    assert [row["id"] for row in await edge.post(calls.TOOL_USES_BATCH, {"ids": 2.0})] == [2]
+
+
 async def test_observations_of_a_file_by_its_whole_path(edge: Edge) -> None:
     await memory(edge)
     await write(edge, "UPDATE observations SET files_read = ?, files_modified = 'x' WHERE id = 3", ("[src/a.py",))

@@ -1,10 +1,20 @@
 """Search over observations, by file, and the timeline by words: the forms of their answers."""
 
+from typing import Any
+
 import pytest
 
 from tests.contract.edge import Edge
 from tests.factories import DAY, MINUTE, NOON, make_batch, observation_row, prompt_row, summary_row
-from worker.contract.transfer import ImportBatch
+from worker.api.endpoint import IGNORED
+from worker.contract import calls
+from worker.contract.calls import Call
+from worker.contract.costs import CostQuery
+from worker.contract.search import SearchQuery, Strip
+from worker.contract.sessions import SessionQuery
+from worker.contract.tool_uses import ToolUseQuery
+from worker.contract.transfer import ExportQuery, ImportBatch, RowKind
+from worker.contract.when import parse_range
 
 OBSERVATIONS = "/api/search/observations"
 BY_FILE = "/api/search/by-file"
@@ -141,6 +151,104 @@ async def test_what_plays_no_part_is_told(edge: Edge) -> None:
     assert twice.headers["x-claude-mem-ignored"] == "q, limit"
     many = await edge.client.get("/healthz", params={f"n{number}" * 30: "1" for number in range(500)})
     assert len(many.headers["x-claude-mem-ignored"]) < 2000
+
+
+@pytest.mark.parametrize(
+    ("path", "params", "told"),
+    [
+        (BY_QUERY, {"query": "token", "limit": "abc", "depth_before": "1"}, "limit"),
+        (BY_QUERY, {"query": "token", "mode": "interactive", "depthBefore": "1", "depth_after": "x", "limit": "1"},
+         "depthBefore, depth_after"),
+        (calls.SEARCH, {"query": "token", "phase": "keyword", "mode": "semantic"}, "mode"),
+        (calls.SEARCH, {"query": "token", "phase": "keyword", "mode": "keyword"}, None),
+        (calls.SEARCH, {"query": "token", "phase": "full", "mode": "semantic"}, None),
+        (calls.FACETS, {"stripStart": "yesterday", "stripEnd": "today", "buckets": "9"}, "stripStart, stripEnd"),
+        (calls.FACETS, {"bucketMs": "86400000", "stripStart": "yesterday", "buckets": "9"}, "buckets"),
+        (calls.FACETS, {"query": "token", "limit": "3", "offset": "1", "limits": "1"}, "limits, limit, offset"),
+    ],
+)  # fmt: skip
+async def test_what_plays_no_part_beside_another_is_told(
+    edge: Edge, path: str, params: dict[str, str], told: str | None
+) -> None:
+    await edge.fill(memory())
+    answer = await edge.client.get(path, params=params)
+    assert (answer.status_code, answer.headers.get(IGNORED)) == (200, told)
+
+
+@pytest.mark.parametrize(
+    ("path", "params", "field"),
+    [
+        (OBSERVATIONS, {"kind": "prompt"}, "kind"),
+        (OBSERVATIONS, {"type": "prompts,sessions"}, "type"),
+        (calls.SEARCH, {"phase": "keyword", "mode": "banana"}, "mode"),
+        *((path, {"isFolder": "banana"}, "isFolder") for path in (calls.SEARCH, OBSERVATIONS, calls.FACETS)),
+    ],
+)
+async def test_what_cannot_be_meant_is_named(edge: Edge, path: str, params: dict[str, str], field: str) -> None:
+    assert await edge.problem("GET", path, params={"query": "x", **params}) == (422, "invalid", field)
+
+
+async def test_observations_among_several_kinds(edge: Edge) -> None:
+    await edge.fill(memory())
+    found = await edge.ask(OBSERVATIONS, query="token", kind="prompt,observation", format="hits")
+    assert {hit["kind"] for hit in found["hits"]} == {"observation"}
+
+
+async def test_hits_to_choose_an_anchor_from_are_of_the_session(edge: Edge) -> None:
+    rows = [observation_row("Token"), observation_row("Token", memory_session_id="m-2")]
+    await edge.fill(make_batch(rows))
+    for mode in ("auto", "interactive"):
+        found = await edge.text(BY_QUERY, query="token", mode=mode, session="m-1", depth_before=0, depth_after=0)
+        assert ("#1" in found or "ID: 1" in found) and "#2" not in found and "ID: 2" not in found
+
+
+def _bounded(since: int | None, until: int | None) -> list[Call[Any]]:
+    search = SearchQuery(since_epoch_ms=since, until_epoch_ms=until)
+    strip = Strip(bucket_ms=28 * DAY, start_epoch_ms=until)
+    return [
+        calls.search(search),
+        calls.search_text(search),
+        calls.facets(search, strip=strip),
+        calls.sessions(SessionQuery(since_epoch_ms=since, until_epoch_ms=until)),
+        calls.costs(CostQuery(since_epoch_ms=since, until_epoch_ms=until)),
+        calls.export(ExportQuery(kind=RowKind.OBSERVATION, since_epoch_ms=since, until_epoch_ms=until)),
+        calls.tool_uses(ToolUseQuery(since_epoch_ms=since, until_epoch_ms=until)),
+    ]
+
+
+@pytest.mark.parametrize("text", ["0001-01-01", "1969-12-31", "1970-01-01", "1973-03-03", "9999-12-31"])
+async def test_every_date_that_a_client_can_read_is_taken(edge: Edge, text: str) -> None:
+    await edge.fill(memory())
+    first, last = parse_range(text) or (None, None)
+    for call in _bounded(first, last):
+        answer = await edge.client.get(call.path, params=dict(call.params))
+        assert (answer.status_code, answer.headers.get(IGNORED)) == (200, None), answer.text
+    early = text < "2026"
+    for since, until in ((first, None), (None, last)):
+        found = await edge.ask(
+            calls.SEARCH, **dict(calls.search(SearchQuery(since_epoch_ms=since, until_epoch_ms=until)).params)
+        )
+        assert bool(found["total"]) == (early if until is None else not early)
+        said = {"dateStart": text} if until is None else {"dateEnd": text}
+        assert (await edge.ask(calls.SEARCH, format="hits", **said))["total"] == found["total"]
+
+
+async def test_a_span_by_parameters_is_told_with_its_zone(edge: Edge) -> None:
+    """R030: to whoever reads a text, and wherever the worker has read a date."""
+    await edge.fill(memory())
+    told = "since 2026-03-04 00:00 until 2026-03-04 23:59 UTC"
+    day = {"dateStart": "2026-03-04T00:00Z", "dateEnd": "2026-03-04T23:59Z"}
+    in_ms = {"dateStart": NOON - DAY // 2, "dateEnd": NOON + DAY // 2 - 1}
+    for path in (calls.SEARCH, OBSERVATIONS, BY_FILE):
+        asked = {"query": "token"} if path != BY_FILE else {"filePath": "src"}
+        for span in (day, in_ms):
+            assert f"({told})" in (await edge.text(path, **asked, **span)).splitlines()
+        for form in ("hits", "json"):
+            assert (await edge.ask(path, **asked, **day, format=form))["notes"] == [told]
+            assert (await edge.ask(path, **asked, **in_ms, format=form))["notes"] == []
+    (since,) = (await edge.ask(calls.SEARCH, query="token", dateStart="yesterday", format="hits"))["notes"]
+    assert since.startswith("since ") and since.endswith(" 00:00 UTC")
+    assert "since" not in await edge.text(calls.SEARCH, query="token")
 
 
 async def test_dates_bound_what_is_known_of_a_file(edge: Edge) -> None:

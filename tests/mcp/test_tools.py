@@ -99,7 +99,11 @@ def test_the_parameters_agree_with_the_contract() -> None:
     spelled = {"text": "query", "kinds": "type", "types": "obs_type", "platform_source": "platformSource"}
     spelled |= {"since_epoch_ms": "dateStart", "until_epoch_ms": "dateEnd", "order": "orderBy"}
     search, timeline, observations = (set(tool.params) for tool in TOOLS[1:4])
-    assert {spelled.get(name, name) for name in SearchQuery.__struct_fields__} - search == {"typing", "session"}
+    assert {spelled.get(name, name) for name in SearchQuery.__struct_fields__} - search == {
+        "typing",
+        "session",
+        "tell_span",
+    }
     assert search - {spelled.get(name, name) for name in SearchQuery.__struct_fields__} == {"format"}
     assert {spelled.get(name, name) for name in TimelineQuery.__struct_fields__} - timeline == {"session"}
     assert {spelled.get(name, name) for name in BatchQuery.__struct_fields__} - observations == {

@@ -269,7 +269,7 @@ class Memory:
         times = [record.created_at_epoch for record in found]
         first, last = min(times, default=None), max(times, default=None)
         steps = (MINUTE_MS * 15, MINUTE_MS * 60, MINUTE_MS * 360, DAY_MS, DAY_MS * 7)
-        room = int(params["buckets"])
+        room = int(params.get("buckets", 120))  # a strip has none
         span = (last or 0) - (first or 0)
         step = next((step for step in steps if span / step < room - 1), DAY_MS * 30)
         buckets = tuple(_buckets(found, step))

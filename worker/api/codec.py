@@ -19,7 +19,7 @@ T = TypeVar("T")
 LAST_ID = 2**63 - 1
 """SQLite has no larger number."""
 UNREAD = "claude_mem.unread"
-"""Stands in the scope of a request: the keys of its body that the endpoint does not know."""
+"""Stands in the scope of a request: what of it plays no part in the answer, beside parameters that nobody knows."""
 _KEYS = dict[str, msgspec.Raw]
 """The keys of a body; what they hold is passed over."""
 _MOST_VALUES = 100
@@ -44,6 +44,11 @@ class Query:
         for name, value in request.query_params.multi_items():
             self._values.setdefault(name, []).append(value)
         self._headers = request.headers
+        self._unread: list[str] = request.scope.setdefault(UNREAD, [])
+
+    def unread(self, *names: str) -> None:
+        """What of these was given plays no part in this answer, and is told so."""
+        self._unread += [name for name in names if name in self._values]
 
     def text(self, *names: str) -> str | None:
         """The first value under the first of these names that has one; blank counts as none."""
@@ -82,11 +87,7 @@ class Query:
             return None
         parsed = parse_range(found[1], now_epoch_ms=int(time.time() * 1000))
         if parsed is None:
-            raise Invalid(
-                f"{found[0]} must be a date (2026-03-10, 2026-03-10T14:00, 3d, yesterday, or milliseconds since 1970), "
-                f"not {found[1][:40]!r}",
-                field=found[0],
-            )
+            raise no_date(found[1], found[0])
         return parsed[1 if end else 0]
 
     def choice(self, *names: str, of: Mapping[str, T], default: T) -> T:
@@ -113,7 +114,7 @@ class Query:
 
 
 async def body(request: Request, kind: type[T]) -> T:
-    """The JSON body as a value; its keys that ``kind`` does not have are left under ``UNREAD`` in the request's scope.
+    """The JSON body as a value; its keys that ``kind`` does not have are put under ``UNREAD`` in the request's scope.
 
     Errors: ``WrongType`` for no JSON type, ``Invalid`` naming the path in the body.
     """
@@ -125,7 +126,8 @@ async def body(request: Request, kind: type[T]) -> T:
         value = msgspec.json.decode(raw, type=kind)
         if isinstance(value, msgspec.Struct):
             known = type(value).__struct_encode_fields__
-            request.scope[UNREAD] = [name for name in msgspec.json.decode(raw, type=_KEYS) if name not in known]
+            unread = request.scope.setdefault(UNREAD, [])
+            unread += [name for name in msgspec.json.decode(raw, type=_KEYS) if name not in known]
         return value
     except msgspec.ValidationError as error:
         said, _, path = str(error).partition(" - at `")
@@ -139,9 +141,18 @@ async def body(request: Request, kind: type[T]) -> T:
         raise TooLarge("the body is nested too deep") from error
 
 
+def no_date(text: str, field: str) -> Invalid:
+    """That something is not a date."""
+    return Invalid(
+        f"{field} must be a date (2026-03-10, 2026-03-10T14:00, 3d, yesterday, or milliseconds since 1970 of 12 to "
+        f"14 digits), not {text[:40]!r}",
+        field=field,
+    )
+
+
 def whole_number(value: object, field: str, *, low: int = 0, high: int = 2**31) -> int:
-    """A whole number given as one, or as its digits. Errors: ``Invalid``."""
-    text = str(value).strip() if not isinstance(value, bool) else ""
+    """A whole number given as one (5, 5.0), or as its digits. Errors: ``Invalid``."""
+    text = _written(value).strip() if not isinstance(value, bool) else ""
     digits = text.removeprefix("-")
     if digits.isascii() and digits.isdigit() and len(digits) < 20 and low <= int(text) <= high:
         return int(text)
@@ -149,23 +160,29 @@ def whole_number(value: object, field: str, *, low: int = 0, high: int = 2**31) 
 
 
 def id_list(value: object, field: str = "ids") -> tuple[int, ...]:
-    """Ids as people and models give them: 5, "5", "#5", "1,2", "[1,2]", ["1", 2]. Errors: ``Invalid``."""
-    if isinstance(value, str):
-        given: list[Any] = [part for piece in _unlisted(value) for part in piece.replace(",", " ").split()]
-    else:
-        given = value if isinstance(value, list) else [value]
-    bare = [item.strip().removeprefix("#") if isinstance(item, str) else item for item in given]
-    if any(isinstance(item, bool | list | dict) or item is None for item in bare):
-        raise Invalid(f"{field} must be a list of record numbers", field=field)
+    """Ids as people and models give them: 5, 5.0, "5", "#5", "1,2", "[1,2]", ["1,2", 3]. Errors: ``Invalid``."""
+    given: list[Any] = []
+    for item in value if isinstance(value, list) else _unlisted(value) if isinstance(value, str) else [value]:
+        if isinstance(item, bool | list | dict) or item is None:
+            raise Invalid(f"{field} must be a list of record numbers", field=field)
+        given += item.replace(",", " ").split() if isinstance(item, str) else [item]
+    bare = (item.removeprefix("#") if isinstance(item, str) else item for item in given)
     return tuple(whole_number(item, field, low=1, high=LAST_ID) for item in bare)
 
 
 def text_list(value: Iterable[object] | str, field: str, *, most: int) -> tuple[str, ...]:
     """Texts given as a list, as JSON text or as comma text. Errors: ``Invalid`` for too many."""
-    found = _parts(value) if isinstance(value, str) else [item for item in map(_clean_text, map(str, value)) if item]
+    found = (
+        _parts(value) if isinstance(value, str) else [item for item in map(_clean_text, map(_written, value)) if item]
+    )
     if len(found) > most:
         raise Invalid(f"{field} takes at most {most} values", field=field)
     return tuple(found)
+
+
+def _written(value: object) -> str:
+    """A value as text; 5.0, as some write it, is 5."""
+    return f"{value:.0f}" if isinstance(value, float) and value.is_integer() else str(value)
 
 
 def _parts(value: str) -> list[str]:

@@ -74,7 +74,7 @@ def _run(methods: Mapping[str, Endpoint]) -> Callable[[Request], Awaitable[Respo
             _refuse_others(request)
         response = await endpoint.run(request)
         ignored = _ignored([name for name, _ in request.query_params.multi_items()], owners[method])
-        if ignored := [name for name in ignored + request.scope.get(UNREAD, []) if name]:
+        if ignored := [name for name in dict.fromkeys(ignored + request.scope.get(UNREAD, [])) if name]:
             response.headers[IGNORED] = ", ".join(quote(name[:80], safe="") for name in ignored[:_MOST_IGNORED])
         return response
 

@@ -94,6 +94,10 @@ class Moment(Param):
         """The value in a query string, in epoch ms."""
         return query.moment(*self.names, end=self.end)
 
+    def in_words(self, query: Query) -> bool:
+        """Whether it is given in a form that a zone and the time of asking give a meaning to."""
+        return not (query.text(*self.names) or "0").strip().isdigit()
+
     def schema(self) -> Schema:
         """Text in one of its forms; a few more are understood."""
         forms: list[Schema] = [

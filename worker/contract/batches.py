@@ -5,19 +5,21 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from worker.contract.records import Observation
+from worker.contract.records import Observation, Whole
 
 _LISTED = "[1-9][0-9]{0,17}(, ?[1-9][0-9]{0,17})*"
 Number = Annotated[int, Meta(extra_json_schema={"minimum": 1, "maximum": 2**63 - 1})]
-Digits = Annotated[str, Meta(extra_json_schema={"pattern": "^#?[1-9][0-9]{0,17}$"})]
+Digits = Annotated[str, Meta(extra_json_schema={"pattern": f"^#?{_LISTED}$"})]
 Ids = (
-    list[Number | Digits]
+    list[Number | Whole | Digits]
     | Number
+    | Whole
     | Annotated[str, Meta(extra_json_schema={"pattern": rf"^({_LISTED}|\[{_LISTED}\])$"})]
 )
-"""`[5, "#6"]`, `5`, `"5,6"`, `"[5,6]"`. The bounds are told in the schema and looked at where the ids are read."""
+"""`[5, "#6", "7,8"]`, `5`, `"5,6"`, `"[5,6]"`. The bounds are told in the schema and looked at where ids are read."""
 Count = (
     Annotated[int, Meta(extra_json_schema={"minimum": 1, "maximum": 2**31})]
+    | Whole
     | Annotated[str, Meta(extra_json_schema={"pattern": "^[1-9][0-9]{0,8}$"})]
 )
 

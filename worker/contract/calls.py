@@ -182,8 +182,8 @@ def _search(query: SearchQuery, form: str | None) -> tuple[tuple[str, str], ...]
         project=query.project,
         session=query.session,
         platformSource=query.platform_source,
-        dateStart=query.since_epoch_ms,
-        dateEnd=query.until_epoch_ms,
+        dateStart=_moment(query.since_epoch_ms),
+        dateEnd=_moment(query.until_epoch_ms),
         orderBy=None if query.order == "relevance" else query.order,
         limit=query.limit,
         offset=query.offset or None,
@@ -192,9 +192,13 @@ def _search(query: SearchQuery, form: str | None) -> tuple[tuple[str, str], ...]
     )
 
 
+_LAST_MOMENT = 10**14 - 1
+"""In the year 5138."""
+
+
 def _moment(epoch_ms: int | None) -> str | None:
-    """With at least 12 digits, by which a worker tells milliseconds from a year."""
-    return None if epoch_ms is None else f"{max(0, epoch_ms):012}"
+    """With 12 to 14 digits, by which a worker tells milliseconds from a year; the nearest that has so many."""
+    return None if epoch_ms is None else f"{min(max(0, epoch_ms), _LAST_MOMENT):012}"
 
 
 def search(query: SearchQuery) -> Call[SearchPage]:
@@ -215,16 +219,18 @@ def search_text(query: SearchQuery) -> Call[Text]:
 def facets(
     query: SearchQuery, *, buckets: int = 120, concepts: bool = False, strip: Strip | None = None
 ) -> Call[Facets]:
-    """What the filtered set is made of; ``limit`` and ``offset`` of the query play no part.
+    """What the filtered set is made of; ``limit`` and ``offset`` play no part, nor does ``buckets`` in a strip.
 
     concepts: count them too, which takes longer than all the rest. strip: of the histogram just this part; everything
     else is still of the whole set. Errors: ``Invalid`` for a strip of more than 2,000 buckets.
     """
-    asked = _params(buckets=buckets, withConcepts=concepts)
-    if strip is not None:
+    asked = [one for one in _search(query, None) if one[0] not in ("limit", "offset")]
+    if strip is None:
+        asked += _params(buckets=buckets)
+    else:
         start, end = _moment(strip.start_epoch_ms), _moment(strip.end_epoch_ms)
         asked += _params(bucketMs=strip.bucket_ms, stripStart=start, stripEnd=end)
-    return Call("GET", FACETS, Facets, (*_search(query, None), *asked))
+    return Call("GET", FACETS, Facets, (*asked, *_params(withConcepts=concepts)))
 
 
 def _timeline(query: TimelineQuery, form: str | None) -> tuple[tuple[str, str], ...]:
@@ -530,8 +536,8 @@ def tool_uses(query: ToolUseQuery) -> Call[ToolUses]:
         tool_name=query.tool_names,
         agentId=query.agent_id,
         platformSource=query.platform_source,
-        dateStart=query.since_epoch_ms,
-        dateEnd=query.until_epoch_ms,
+        dateStart=_moment(query.since_epoch_ms),
+        dateEnd=_moment(query.until_epoch_ms),
         orderBy=query.order,
         limit=query.limit,
         offset=query.offset or None,

@@ -212,11 +212,17 @@ def _no_filter(name: str) -> str:
 
 
 def shown_span(since_epoch_ms: int | None, until_epoch_ms: int | None, zone: dt.tzinfo | None = None) -> str:
-    """A span in words with its zone, empty if it is open at both ends: `since 2026-03-10 00:00 CET`."""
-    parts = [
-        f"{word} {at_ms(epoch, zone):%Y-%m-%d %H:%M}"
+    """A span in words with its zone, empty if it is open at both ends: `since 2026-03-10 00:00 CET`.
+
+    Where clocks change within the span, each end has the name that its zone has then.
+    """
+    ends = [
+        (word, at_ms(epoch, zone))
         for word, epoch in (("since", since_epoch_ms), ("until", until_epoch_ms))
         if epoch is not None
     ]
-    last = until_epoch_ms if until_epoch_ms is not None else since_epoch_ms
-    return " ".join([*parts, at_ms(last, zone).tzname() or ""]).strip() if last is not None else ""
+    names = [moment.tzname() or "" for _, moment in ends]
+    if len(set(names)) == 1:
+        names[:-1] = [""] * (len(names) - 1)
+    told = zip(ends, names, strict=True)
+    return " ".join(f"{word} {moment:%Y-%m-%d %H:%M} {name}".strip() for (word, moment), name in told)

@@ -5,9 +5,12 @@ clients read them so; ``items`` opens one.
 """
 
 import enum
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import msgspec
+
+Whole = Annotated[float, msgspec.Meta(extra_json_schema={"type": "integer", "minimum": 1, "maximum": 2**31})]
+"""A number that is written `5.0`, which JSON does not tell from `5`."""
 
 
 class RecordKind(enum.StrEnum):

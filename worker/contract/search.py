@@ -59,6 +59,7 @@ class SearchQuery(msgspec.Struct, frozen=True, kw_only=True):
     projects out. session: as in ``Entry.session``, or what else names one in a query line.
     since_epoch_ms, until_epoch_ms: inclusive.
     typing: the last word may be unfinished. mode: which engines look; None is both, as far as they can.
+    tell_span: say in the notes from when until when was looked, as for dates in the line.
     """
 
     text: str = ""
@@ -76,6 +77,7 @@ class SearchQuery(msgspec.Struct, frozen=True, kw_only=True):
     offset: int = 0
     typing: bool = False
     mode: Mode | None = None
+    tell_span: bool = False
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):

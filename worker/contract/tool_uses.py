@@ -5,6 +5,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
+from worker.contract.records import Whole
 from worker.contract.search import Order
 
 
@@ -81,9 +82,10 @@ class ToolUseQuery(msgspec.Struct, frozen=True, kw_only=True):
 class ToolUseBatch(msgspec.Struct, frozen=True, kw_only=True):
     """``POST /api/tool-uses/batch``. ids: row numbers or the agent's own ids, as a list or as text. limit: ≤ 200."""
 
-    ids: list[int | str] | int | str
+    ids: list[int | Whole | str] | int | Whole | str
     limit: (
         Annotated[int, Meta(extra_json_schema={"minimum": 1, "maximum": 200})]
+        | Whole
         | Annotated[str, Meta(extra_json_schema={"pattern": "^[1-9][0-9]?$"})]
         | None
     ) = None

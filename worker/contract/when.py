@@ -56,13 +56,16 @@ def iso_utc(epoch: int) -> str:
 def wall_ms(moment: dt.datetime, zone: dt.tzinfo | None = None) -> int:
     """Milliseconds since 1970 when clocks in a zone, by default this machine's, show a time that knows no zone.
 
-    A time that clocks pass over is taken as the moment when they change.
-    Errors: ``ValueError``, ``OverflowError`` beyond the years that the system can tell.
+    A time that clocks pass over is taken as the moment when they change. On the first and the last day that there is,
+    of which a zone may lie beyond the years, it is UTC's.
     """
-    if zone is not None:
-        return epoch_ms(moment.replace(tzinfo=zone))
-    # Not astimezone(), which takes a time that clocks pass over for one an hour too early.
-    return int(moment.replace(microsecond=0).timestamp()) * 1000 + moment.microsecond // 1000
+    try:
+        if zone is not None:
+            return epoch_ms(moment.replace(tzinfo=zone))
+        # Not astimezone(), which takes a time that clocks pass over for one an hour too early.
+        return int(moment.replace(microsecond=0).timestamp()) * 1000 + moment.microsecond // 1000
+    except (ValueError, OverflowError):
+        return epoch_ms(moment.replace(tzinfo=dt.UTC))
 
 
 def parse_range(text: str, zone: dt.tzinfo | None = None, *, now_epoch_ms: int | None = None) -> tuple[int, int] | None:

@@ -293,10 +293,10 @@ class Engine:
 
 
 def _span(said: Parsed, query: SearchQuery) -> tuple[int | None, int | None]:
-    """From when until when is looked for what a line with dates says; where parameters say more, both hold."""
+    """From when until when is looked, if that is to be told: what the line and the parameters say must both hold."""
     since = [each for each in (said.since_epoch_ms, query.since_epoch_ms) if each is not None]
     until = [each for each in (said.until_epoch_ms, query.until_epoch_ms) if each is not None]
-    if said.since_epoch_ms is None and said.until_epoch_ms is None:
+    if said.since_epoch_ms is None and said.until_epoch_ms is None and not query.tell_span:
         return None, None
     return max(since, default=None), min(until, default=None)
 

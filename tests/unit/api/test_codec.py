@@ -125,7 +125,7 @@ def test_no_query_raises_anything_but_invalid(text: str, method: str) -> None:
     ("given", "ids"),
     [
         (5, (5,)), ("5", (5,)), ("#5", (5,)), ("1,2", (1, 2)), ("1 2", (1, 2)), ("[1,2]", (1, 2)),
-        (["1", 2, "#3"], (1, 2, 3)), ([], ()), ("", ()), ("[]", ()),
+        (["1", 2, "#3"], (1, 2, 3)), ([], ()), ("", ()), ("[]", ()), (5.0, (5,)), ([1.0, "2,#3", " 4 "], (1, 2, 3, 4)),
     ],
 )  # fmt: skip
 def test_ids_as_people_and_models_give_them(given: object, ids: tuple[int, ...]) -> None:
@@ -134,7 +134,24 @@ def test_ids_as_people_and_models_give_them(given: object, ids: tuple[int, ...])
 
 
 @pytest.mark.parametrize(
-    "given", [[0], [-1], [1.5], [True], [None], [[1]], [{}], "x", ["S14"], 2**70, "[" * 9999, "[1"]
+    "given",
+    [
+        [0],
+        [-1],
+        [1.5],
+        [True],
+        [None],
+        [[1]],
+        [{}],
+        "x",
+        ["S14"],
+        ["1;2"],
+        2**70,
+        float("inf"),
+        float("nan"),
+        "[" * 9999,
+        "[1",
+    ],
 )
 def test_ids_that_are_none(given: object) -> None:
     with pytest.raises(Invalid):

@@ -160,6 +160,12 @@ def test_a_span_is_shown_with_its_zone() -> None:
     assert shown_span(NOW, None, BERLIN) == "since 2026-03-04 13:00 CET"
     assert shown_span(None, NOW, BERLIN) == "until 2026-03-04 13:00 CET"
     assert shown_span(None, None, BERLIN) == ""
+    assert shown_span(NOW, NOW + 3_600_000, BERLIN) == "since 2026-03-04 13:00 until 2026-03-04 14:00 CET"
+
+
+def test_a_span_across_a_change_of_clocks_is_shown_with_both_zones() -> None:
+    first, last = parse_range("2026-03", BERLIN) or (0, 0)
+    assert shown_span(first, last, BERLIN) == "since 2026-03-01 00:00 CET until 2026-03-31 23:59 CEST"
 
 
 def test_of_a_line_that_nobody_types_the_beginning_is_read_and_that_is_said() -> None:

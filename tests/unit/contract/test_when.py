@@ -46,6 +46,19 @@ def test_zone_of_the_machine_reads_like_the_same_zone_by_name(name: str, text: s
         assert parse_range(text) == parse_range(text, ZoneInfo(name))
 
 
+@pytest.mark.parametrize("name", ["Europe/Berlin", "Pacific/Auckland", "America/Los_Angeles", "UTC"])
+@pytest.mark.parametrize("text", ["0001-01-01", "0001-01", "9999-12-31", "9999-12-31T23:59:59", "0001-01-01T00:00"])
+def test_the_first_and_the_last_day_are_days_too(name: str, text: str) -> None:
+    """R030."""
+    there = parse_range(text, UTC)
+    assert there is not None
+    with machine_zone(name):
+        for zone in (None, ZoneInfo(name)):
+            found = parse_range(text, zone)
+            assert found is not None and found[0] <= found[1]
+            assert all(abs(one - other) <= DAY for one, other in zip(found, there, strict=True))
+
+
 @pytest.mark.parametrize(
     ("text", "zone", "when"),
     [

@@ -24,6 +24,9 @@ from worker.contract.records import RecordKind
         (5.0, (5,)),
         ("#12", (12,)),
         ([3, 3, 1], (3, 1)),
+        (["1,2", " #3 4"], (1, 2, 3, 4)),
+        ("1 2", (1, 2)),
+        ([str(2**63 - 1)], (2**63 - 1,)),
     ],
 )
 def test_ids_in_every_form(sent: object, ids: tuple[int, ...]) -> None:
@@ -79,7 +82,9 @@ def test_lists_that_are_none_are_named(sent: object) -> None:
         Arguments({"concepts": sent}).texts("concepts")
 
 
-@pytest.mark.parametrize(("sent", "text"), [("123", "123"), (123, "123"), (404.0, "404"), (["S14"], "S14")])
+@pytest.mark.parametrize(
+    ("sent", "text"), [("123", "123"), (123, "123"), (404.0, "404"), (["S14"], "S14"), ([119], "119")]
+)
 def test_text_from_numbers(sent: object, text: str) -> None:
     """R196."""
     assert Arguments({"anchor": sent}).text("anchor") == text

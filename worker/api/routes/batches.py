@@ -6,7 +6,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from worker.api import params, recalling
-from worker.api.codec import Query, body, id_list, respond, text_list, whole_number
+from worker.api.codec import UNREAD, Query, body, id_list, respond, text_list, whole_number
 from worker.api.endpoint import Endpoint
 from worker.api.params import Number, Texts
 from worker.api.services import Services
@@ -35,6 +35,8 @@ def routes(services: Services) -> list[Endpoint]:
 
     async def batch(request: Request) -> Response:
         asked = await body(request, ObservationBatch)
+        if asked.platformSource and asked.platform_source:
+            request.scope[UNREAD].append("platform_source")
         ids = id_list(asked.ids)
         limit = None if asked.limit is None else whole_number(asked.limit, "limit", low=1)
         found = await services.store.read(lambda connection: observations.by_ids(connection, ids))

@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from worker.api import giving, params, recalling
-from worker.api.codec import Query, body, respond, text_list, whole_number
+from worker.api.codec import Query, body, no_date, respond, text_list, whole_number
 from worker.api.endpoint import Endpoint
 from worker.api.params import Choice
 from worker.api.services import Services
@@ -155,11 +155,7 @@ def _moment(services: Services, value: str | None, name: str) -> tuple[int, int]
         return None
     if found := parse_range(value, services.zone, now_epoch_ms=services.now_ms()):
         return found
-    raise Invalid(
-        f"{name} must be a date (2026-03-10, 2026-03-10T14:00, 3d, yesterday, or milliseconds since 1970), "
-        f"not {value[:40]!r}",
-        field=name,
-    )
+    raise no_date(value, name)
 
 
 def _name(request: Request) -> str:

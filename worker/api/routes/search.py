@@ -63,8 +63,8 @@ _SPAN = (params.SINCE, params.UNTIL)
 _PAGE = (params.ORDER, params.LIMIT, params.OFFSET)
 _SEARCH = (params.WORDS, *_FILTERS, *_SPAN, *_PAGE, _TYPING, _MODE, _PHASE)
 _BY_FILE = (_PATHS, _IS_FOLDER, params.PROJECT, params.PLATFORM, *_SPAN, *_PAGE, params.FORM, params.WHO)
-# Known, so that they are not told to be ignored: what they ask for is the case anyway.
-_HARMLESS = (Flag(("isFolder",), "plays a part in `/api/search/by-file` alone"),)
+# Known, so that it is not told to be ignored: what it asks for is the case anyway.
+_HARMLESS = Flag(("isFolder",), "plays a part in `/api/search/by-file` alone")
 _FORMS = (Text, SearchPage, SearchRows)
 
 
@@ -90,9 +90,13 @@ def routes(services: Services) -> list[Endpoint]:
 
     async def search_observations(request: Request) -> Response:
         query = Query(request)
-        wanted = msgspec.structs.replace(search_query(query), kinds=(RecordKind.OBSERVATION,))
+        wanted = search_query(query)
         if not wanted.text:
             raise Invalid("query is missing: the words to look for", field="query")
+        if wanted.kinds and RecordKind.OBSERVATION not in wanted.kinds:
+            field = "kind" if _KIND.of(query) else "type"
+            raise Invalid(f"{field} names no observations, and {calls.SEARCH} finds the others", field=field)
+        wanted = msgspec.structs.replace(wanted, kinds=(RecordKind.OBSERVATION,))
         return await answer(request, query, wanted, lambda page: observation_table(page, services.zone))
 
     async def search_by_file(request: Request) -> Response:
@@ -102,6 +106,7 @@ def routes(services: Services) -> list[Endpoint]:
 
     async def facets(request: Request) -> Response:
         query = Query(request)
+        query.unread(*params.LIMIT.names, *params.OFFSET.names)
         facets = services.engine.facets(
             search_query(query),
             most_buckets=_BUCKETS.of(query),
@@ -113,12 +118,12 @@ def routes(services: Services) -> list[Endpoint]:
     return [
         Endpoint(
             method="GET", path=calls.SEARCH, run=search, summary="The index: what is found by words and filters.",
-            answers=_FORMS, params=(*_SEARCH, params.FORM, params.WHO, *_HARMLESS),
+            answers=_FORMS, params=(*_SEARCH, params.FORM, params.WHO, _HARMLESS),
         ),
         Endpoint(
             method="GET", path=calls.SEARCH_OBSERVATIONS, run=search_observations,
             summary="The same over observations alone; `query` is needed.", answers=_FORMS,
-            params=(*_SEARCH, params.FORM, params.WHO, *_HARMLESS),
+            params=(*_SEARCH, params.FORM, params.WHO, _HARMLESS),
         ),
         Endpoint(
             method="GET", path=calls.SEARCH_BY_FILE, run=search_by_file,
@@ -127,7 +132,7 @@ def routes(services: Services) -> list[Endpoint]:
         Endpoint(
             method="GET", path=calls.FACETS, run=facets, summary="Counts by kind, type, project, concept and time.",
             answers=(Facets,),
-            params=(*_SEARCH, _BUCKETS, _WITH_CONCEPTS, _BUCKET_MS, _STRIP_START, _STRIP_END, *_HARMLESS),
+            params=(*_SEARCH, _BUCKETS, _WITH_CONCEPTS, _BUCKET_MS, _STRIP_START, _STRIP_END, _HARMLESS),
         ),
     ]  # fmt: skip
 
@@ -140,6 +145,10 @@ def search_query(query: Query) -> SearchQuery:
         kinds += _kinds(given, "type")
     elif given:
         types += given
+    phase, mode = _PHASE.of(query), _MODE.of(query)
+    if phase not in (None, mode):
+        query.unread(*_MODE.names)
+    _HARMLESS.of(query)
     return SearchQuery(
         text=params.WORDS.of(query) or "",
         kinds=tuple(dict.fromkeys(kinds)),
@@ -155,7 +164,8 @@ def search_query(query: Query) -> SearchQuery:
         limit=params.LIMIT.of(query),
         offset=params.OFFSET.of(query),
         typing=_TYPING.of(query),
-        mode=_PHASE.of(query) or _MODE.of(query),
+        mode=phase or mode,
+        tell_span=_tells_span(query),
     )
 
 
@@ -163,7 +173,9 @@ def strip(query: Query) -> Strip | None:
     """The part of the histogram that is asked for."""
     width = _BUCKET_MS.of(query)
     if width is None:
+        query.unread(*_STRIP_START.names, *_STRIP_END.names)
         return None
+    query.unread(*_BUCKETS.names)
     return Strip(bucket_ms=width, start_epoch_ms=_STRIP_START.of(query), end_epoch_ms=_STRIP_END.of(query))
 
 
@@ -185,7 +197,14 @@ def file_query(query: Query) -> SearchQuery:
         order=Order.DATE_DESC if order is Order.RELEVANCE else order,
         limit=params.LIMIT.of(query),
         offset=params.OFFSET.of(query),
+        tell_span=_tells_span(query),
     )
+
+
+def _tells_span(query: Query) -> bool:
+    """A person or an agent asks to be told, and who leaves the reading of dates to us."""
+    in_words = params.SINCE.in_words(query) or params.UNTIL.in_words(query)
+    return in_words or params.FORM.of(query) == "text"
 
 
 def _kinds(values: tuple[str, ...], name: str) -> tuple[RecordKind, ...]:

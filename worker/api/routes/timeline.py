@@ -56,11 +56,14 @@ def routes(services: Services) -> list[Endpoint]:
         if not _NEEDED.of(query):
             raise Invalid("query is missing: the words to look for", field="query")
         if _MODE.of(query) == "auto":
+            query.unread(*_CHOICES.names)
             return await answer(request)
+        query.unread(*params.DEPTH_BEFORE.names, *params.DEPTH_AFTER.names)
         wanted = SearchQuery(
             text=_NEEDED.of(query) or "",
             kinds=(RecordKind.OBSERVATION,),
             project=params.PROJECT.of(query),
+            session=params.SESSION.of(query),
             platform_source=params.PLATFORM.of(query),
             limit=_CHOICES.of(query),
         )

@@ -51,7 +51,7 @@ def routes(services: Services) -> list[Endpoint]:
 
     async def batch(request: Request) -> Response:
         asked = await body(request, ToolUseBatch)
-        given = [asked.ids] if isinstance(asked.ids, int) else asked.ids
+        given = [asked.ids] if isinstance(asked.ids, int | float) else asked.ids
         ids = text_list(given, "ids", most=params.MOST)
         limit = _MOST_IN_FULL if asked.limit is None else whole_number(asked.limit, "limit", low=1, high=_MOST_IN_FULL)
         found = await services.store.read(
