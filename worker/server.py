@@ -65,6 +65,7 @@ _AGAIN_S = 0.2
 _ENDS = (signal.SIGTERM, signal.SIGINT, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else []))
 _MOST_HEAD_BYTES = 2**20
 """Of a request's first lines: a question may be a long paste."""
+_MOST_OPEN_FILES = 65_536
 _TURN_S = 0.0005
 """So long a thread that computes keeps the others from running; by itself 5 ms, as long as a whole question takes."""
 
@@ -135,6 +136,7 @@ def serve(
     """
     os.umask(0o077)
     heap.be_frugal()
+    _open_many()
     sys.setswitchinterval(_TURN_S)
     listening = port.listen(settings)
     settings = replace(settings, port=listening.getsockname()[1])
@@ -275,6 +277,19 @@ async def _read(settings: Settings, services: Services) -> None:
         if store.path != settings.database:
             await store.catch_up(lambda: services.broadcaster.send({"type": "resync"}))
         await asyncio.Event().wait()
+
+
+def _open_many() -> None:
+    """Have as many files and connections open as the system lets us: by itself it is often 256 or 1,024."""
+    if sys.platform == "win32":
+        return
+    import resource  # not on every platform
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = _MOST_OPEN_FILES if hard == resource.RLIM_INFINITY else min(hard, _MOST_OPEN_FILES)
+    if soft != resource.RLIM_INFINITY and soft < most:
+        with contextlib.suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
 def _end_with(parent: BinaryIO, number: int, stop: Callable[[], None]) -> None:

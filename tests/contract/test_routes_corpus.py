@@ -652,6 +652,26 @@ async def test_one_that_cannot_be_written_does_not_end_the_sweeping(swept: Edge)
     assert "Expired token" not in place(swept, "auth").read_text()
 
 
+async def test_a_folder_that_cannot_be_listed_does_not_end_the_sweeping(
+    swept: Edge, caplog: pytest.LogCaptureFixture
+) -> None:
+    await made(swept)
+    folder = place(swept, "auth").parent
+    kept = folder.with_name("kept")
+    folder.rename(kept)
+    folder.symlink_to(folder.name)
+    for number in (1, 2):
+        await swept.client.delete(f"/api/observation/{number}")
+        await _until(lambda: "corpora still hold what was deleted" in caplog.text)
+    answer = await swept.client.get("/api/corpus")
+    assert answer.status_code == 503 and "the folder of corpora cannot be read" in answer.json()["error"]
+    folder.unlink()
+    kept.rename(folder)
+    await swept.client.delete("/api/observation/3")
+    await _until(lambda: all(title not in place(swept, "auth").read_text() for title in ("Expired token", "Redis")))
+    assert caplog.text.count("corpora still hold what was deleted") == 1
+
+
 async def test_without_a_model_the_best_records_answer(local: Edge) -> None:
     await made(local, project="shop")
     primed = await local.post("/api/corpus/auth/prime", {})

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import json
 import os
+import resource
 import signal
 import socket
 import subprocess
@@ -163,6 +164,19 @@ async def test_end_with_open_streams_is_clean_and_soon(tmp_path: Path, number: s
 
 async def drained(events: AsyncIterator[StreamEvent]) -> list[StreamEvent]:
     return [event async for event in events]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only there another process's limits can be read")
+def test_it_may_open_as_much_as_the_system_lets_it(tmp_path: Path) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(soft, 512), hard))
+    try:
+        worker = start_worker(tmp_path / "data")
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    wait_for(worker.ready)
+    found, _ = resource.prlimit(worker.process.pid, resource.RLIMIT_NOFILE)
+    assert found == min(hard, 65_536) and worker.stop() == 0
 
 
 def test_asked_to_end_it_ends(tmp_path: Path) -> None:

@@ -86,21 +86,23 @@ class Shelf:
         self._folder = folder
 
     def names(self) -> list[str]:
-        """Of the corpora that can be read, A to Z; none where there never was one."""
+        """Of the corpora that can be read, A to Z; none where there never was one. Errors: as ``all``."""
         return [corpus.name for corpus in self.all()]
 
     def all(self) -> Iterator[CorpusFile]:
-        """Those that can be read, A to Z."""
+        """Those that can be read, A to Z. Errors: ``Unavailable`` when the folder cannot be."""
         try:
             found = sorted(entry.name.removesuffix(_SUFFIX) for entry in self._folder.iterdir() if _is_corpus(entry))
         except (FileNotFoundError, NotADirectoryError):
             return
+        except OSError as error:
+            raise Unavailable(f"the folder of corpora cannot be read ({error.strerror or error})") from error
         for name in found:
             if (corpus := self.peek(name)) is not None:
                 yield corpus
 
     def read(self, name: str) -> CorpusFile:
-        """One of them. Errors: ``Invalid``, ``NotFound``; what cannot be read is not there, as in the original."""
+        """One of them; what cannot be read is not there, as in the original. Errors: ``Invalid``, ``NotFound``."""
         if (corpus := self.peek(checked_name(name))) is not None:
             return corpus
         there = self.names()

@@ -34,16 +34,20 @@ class Sweeping:
             self._told.set()
 
     async def run(self) -> None:
-        """Round after round, for ever; the first is for what was deleted while no worker ran."""
+        """Round after round, for ever; the first, and one after a failure, for whatever was deleted at any time."""
         gone: set[int] | None = None
+        trouble = ""
         while self._desk is not None:
             try:
                 await self._desk.sweep(gone)
+                trouble = ""
             except MemError as error:
                 # What a question or a model reads is swept by itself, so nothing is told that is deleted.
-                _log.warning("corpora still hold what was deleted: %s", error.message)
+                if error.message != trouble:
+                    _log.warning("corpora still hold what was deleted: %s", error.message)
+                trouble = error.message
             await self._told.wait()
             await asyncio.sleep(self._pause_s)
             self._told.clear()
-            gone, self._gone = self._gone, set()
+            gone, self._gone = None if trouble else self._gone, set()
         await asyncio.Event().wait()
