@@ -58,7 +58,8 @@ async def test_greeting_has_the_catalogue_and_goes_to_the_new_listener_alone(wor
         assert loaded.projects is not None and "shop" in loaded.projects and loaded.sources == ("claude",)
         assert loaded.projectsBySource == {"claude": loaded.projects}
         assert (status.isProcessing, status.queueDepth) == (False, 0)
-        assert all(event.timestamp > NOON and event.id is None for event in (connected, loaded, status))
+        assert all(event.timestamp > NOON for event in (connected, loaded, status))
+        assert connected.id is not None and connected.id == loaded.id == status.id
         async with listening(client):
             await client.send(calls.save(Save(text="heard by the first", project="shop")))
             assert [event.type for event in await take(events, 1)] == ["new_observation"]
@@ -104,8 +105,9 @@ async def test_who_comes_back_hears_what_was_missed(worker: WorkerProcess) -> No
         async with listening(client, after=last.id) as events:
             heard = await take(events, 3)
             assert [event.observation["id"] for event in heard if event.observation] == [saved.id for saved in missed]
-        async with listening(client, after=1) as events:
-            assert [event.type for event in await take(events, 1)] == ["resync"]
+        for unknown in (1, 0, -1, 10**19):
+            async with listening(client, after=unknown) as events:
+                assert [event.type for event in await take(events, 1)] == ["resync"]
 
 
 async def test_listeners_that_leave_are_counted_out(worker: WorkerProcess) -> None:

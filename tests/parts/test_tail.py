@@ -92,6 +92,23 @@ def test_a_worker_that_comes_back_is_followed_without_gap_or_duplicate(tmp_path:
                 assert [_line(process).split()[-1] for _ in range(2)] == ["two", "three"]
 
 
+def test_what_came_while_no_line_was_open_is_made_up_also_for_who_heard_nothing_yet(tmp_path: Path) -> None:
+    with running_worker(tmp_path / "memory") as first:
+        port = first.port
+        with tail(_env(tmp_path, port), "-n", "0") as process:
+            assert process.stderr is not None
+            _until_heard(first)
+            first.stop(signal.SIGKILL)
+            assert "trying again" in process.stderr.readline()
+            with running_worker(tmp_path / "memory") as between:
+                _save(between, "gap")
+                between.stop()
+            with running_worker(tmp_path / "memory", port=port) as second:
+                assert _line(process).split()[-1] == "gap"
+                _save(second, "after")
+                assert _line(process).split()[-1] == "after"
+
+
 def _until_heard(worker: WorkerProcess) -> None:
     while not worker.quick.send(calls.stats()).worker.sseClients:
         pass

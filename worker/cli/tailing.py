@@ -72,6 +72,8 @@ class _Tail:
                             note("connected again")
                         # Asked once the stream is open, so that nothing falls between the two.
                         self._begin(first)
+                        if lost and not self._as_json:
+                            self._make_up()
                         attempt, lost, first = 0, False, 0
                     after = event.id if event.id is not None else after
                     self._take(event)
@@ -111,7 +113,7 @@ class _Tail:
         return project is not None and project_name.is_one_of(project, self._names)
 
     def _make_up(self) -> None:
-        """Events were lost: the records themselves tell what came meanwhile."""
+        """Events were lost, or may be: the records themselves tell what came meanwhile."""
         query = SearchQuery(
             project=self._project, order=Order.DATE_DESC, since_epoch_ms=self._since_ms, limit=_MOST_MISSED
         )

@@ -59,10 +59,12 @@ class Broadcaster:
 
     @contextlib.contextmanager
     def listen(self, greeting: list[dict[str, Any]], after: int | None = None) -> Iterator[AsyncIterator[bytes]]:
-        """The frames of one stream: the greeting, what came after event ``after``, then what comes."""
-        listener = Listener()
-        for event in greeting:
-            listener.offer(self._frame(event))
+        """The frames of one stream: the greeting, what came after event ``after``, then what comes.
+
+        Who names no event is given in the greeting where to go on from, should the line break before the next one.
+        """
+        number = self._last_id if after is None else None
+        listener = Listener(b"".join(self._frame(event, number) for event in greeting))
         if after is not None and after != self._last_id:
             if not self._recent or not self._recent[0][0] - 1 <= after <= self._last_id:
                 listener.offer(self._resync())

@@ -16,9 +16,10 @@ _PIECE_BYTES = 64 * 2**10
 
 
 class Listener:
-    """Takes frames at any speed and gives them at the reader's."""
+    """Takes frames at any speed and gives them at the reader's. greeting: what comes before all of them."""
 
-    def __init__(self) -> None:
+    def __init__(self, greeting: bytes = b"") -> None:
+        self._greeting = greeting
         self._frames: deque[bytes] = deque()
         self._bytes = 0
         self._ready = asyncio.Event()
@@ -67,6 +68,8 @@ class Listener:
 
     async def frames(self, resync: Callable[[], bytes]) -> AsyncIterator[bytes]:
         """What was queued, in order, some frames together; a comment when nothing comes for 15 s; until closed."""
+        if self._greeting:
+            yield self._greeting
         while True:
             # First of all, so that what is offered while a frame is being sent is not slept over.
             self._ready.clear()

@@ -14,6 +14,9 @@ from worker.store import sessions
 
 _LAST = Param((), "the `id` of the last event that came: what came since is sent again", headers=("Last-Event-ID",))
 
+_OF_OTHERS = 0
+"""An id that was never ours: whoever names one has seen something, and is told to read again."""
+
 
 def routes(services: Services) -> list[Endpoint]:
     """The routes of this topic."""
@@ -32,7 +35,8 @@ def routes(services: Services) -> list[Endpoint]:
             {"type": "processing_status", "isProcessing": queue.isProcessing, "queueDepth": queue.queueDepth},
         ]
         last = request.headers.get(_LAST.headers[0], "")
-        after = int(last) if last.isascii() and last.isdigit() and len(last) < 19 else None
+        known = last.isascii() and last.isdigit() and len(last) < 19
+        after = int(last) if known else _OF_OTHERS if last else None
 
         async def frames() -> AsyncIterator[bytes]:
             with services.broadcaster.listen(greeting, after) as coming:
