@@ -17,6 +17,12 @@ _SILENT = logging.CRITICAL + 1
 _FORM = "[%(asctime)s.%(msecs)03d] [%(levelname)-5s] [%(name)-6s] %(message)s"
 _MOST_FILE_BYTES = 4 * 2**20
 _MOST_FILES = 30
+_NO_NEWS = (
+    "Invalid HTTP request received",
+    "Unsupported upgrade request",
+    "No supported WebSocket library",
+    "Exception in ASGI application",
+)
 
 _Told = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
 
@@ -87,6 +93,14 @@ class DailyFile(logging.Handler):
     def _drop_old(self) -> None:
         for file in newest_first(self._folder)[self._most_files :]:
             file.unlink(missing_ok=True)
+
+
+def is_news(record: logging.LogRecord) -> bool:
+    """Whether what the web server says belongs into a log.
+
+    What a peer sent wrong is told to the peer, and would push out what matters; a fault of ours was told by then.
+    """
+    return not record.getMessage().startswith(_NO_NEWS)
 
 
 def open_log(folder: Path, level: str) -> None:

@@ -57,8 +57,8 @@ if TYPE_CHECKING:
 _log = logging.getLogger("worker.server")
 _GRACE_S = 8
 """For requests that are under way at the end."""
-_STREAM_GRACE_S = 0.5
-"""For streams: long enough to send what is queued to whoever reads."""
+_PEER_GRACE_S = 0.5
+"""For streams and for bodies that are still coming: enough to send what is queued to whoever reads."""
 _INDEX_GRACE_S = 1.0
 """For requests that wait for the index by meaning: whoever waits for one that hangs is told so, and not cut off."""
 _AGAIN_S = 0.2
@@ -90,15 +90,15 @@ class _Server(uvicorn.Server):
         return successor.url
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Wait for what is under way, but not for streams that nobody reads."""
-        asyncio.get_running_loop().call_later(_STREAM_GRACE_S, self._end_streams)
+        """Wait for what is under way, but not for streams that nobody reads and bodies that do not come."""
+        asyncio.get_running_loop().call_later(_PEER_GRACE_S, self._end_waiting)
         asyncio.get_running_loop().call_later(_INDEX_GRACE_S, self._end_index)
         await super().shutdown(sockets)
 
-    def _end_streams(self) -> None:
+    def _end_waiting(self) -> None:
         for connection in tuple(self.server_state.connections):
             if isinstance(connection, Connection):
-                connection.end_stream()
+                connection.end_waiting()
 
     def _end_index(self) -> None:
         if self.index is not None and not self.index.cancelling():
@@ -160,6 +160,7 @@ async def _serve(
 ) -> Settings | None:
     """Serve; the settings of the successor that is to be started afterwards, if one is."""
     asyncio.get_running_loop().set_exception_handler(_told)
+    logging.getLogger("uvicorn.error").addFilter(log.is_news)
     broadcaster = Broadcaster()
     services = Services(
         version=__version__,
@@ -196,7 +197,8 @@ async def _serve(
         opening = asyncio.create_task(serving)
         opening.add_done_callback(fail)
         try:
-            yield
+            with contextlib.suppress(asyncio.CancelledError):  # a second Ctrl-C: what is open is closed all the same
+                yield
         finally:
             if services.opened is not None:
                 services.store.hurry()

@@ -164,6 +164,71 @@ async def test_end_with_open_streams_is_clean_and_soon(tmp_path: Path, number: s
         connection.close()
 
 
+BEGUN = b"POST /api/memory/save HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+
+
+def _logged(worker: WorkerProcess) -> str:
+    return "".join(file.read_text("utf-8") for file in (worker.data_dir / "logs").glob("*.log"))
+
+
+def test_a_body_that_does_not_come_is_not_waited_for_at_the_end_and_one_that_came_is_worked_on(tmp_path: Path) -> None:
+    with (
+        running_worker(tmp_path / "data") as worker,
+        contextlib.closing(foreign(tmp_path / "data" / "claude-mem.db")) as holding,
+        socket.create_connection((worker.host, worker.port)) as stream,
+        socket.create_connection((worker.host, worker.port)) as whole,
+        socket.create_connection((worker.host, worker.port)) as half,
+    ):
+        stream.sendall(b"GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        holding.execute("BEGIN IMMEDIATE")
+        whole.sendall(BEGUN + b'Expect: 100-continue\r\nContent-Length: 17\r\n\r\n{"text": "whole"')
+        half.sendall(BEGUN + b"Expect: 100-continue\r\nContent-Length: 500\r\n\r\n{")
+        assert [peer.recv(100)[:12] for peer in (whole, half)] == [b"HTTP/1.1 100"] * 2  # both are waited for
+        whole.sendall(b"}")
+        assert worker.quick.send(calls.health()).pid == worker.process.pid
+        worker.process.send_signal(signal.SIGTERM)
+        with contextlib.suppress(ConnectionResetError):
+            assert half.recv(100) == b""
+        holding.execute("ROLLBACK")
+        assert whole.recv(100).startswith(b"HTTP/1.1 200")
+        assert (worker.wait(), worker.stderr) == (0, "")
+        assert "Shutting down" in _logged(worker) and "[ERROR" not in _logged(worker)
+
+
+async def test_what_peers_do_wrong_is_no_trouble_of_the_worker(tmp_path: Path) -> None:
+    page = b"Origin: https://evil.example\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
+    wrong = (
+        BEGUN + b"Content-Length: 500\r\n\r\n{",
+        BEGUN + b'Transfer-Encoding: chunked\r\n\r\n5\r\n{"te\r\n',
+        BEGUN + b"Transfer-Encoding: chunked\r\n\r\nnone\r\n",
+        b"GET / HTTP/1.1\r\nHost: localhost\r\n" + page + b"Sec-WebSocket-Key: dGhlIHNhbXBsZQ==\r\n\r\n",
+        b"\x16\x03\x01 junk\r\n\r\n",
+        b"NO HTTP\r\n\r\n",
+    )
+    with running_worker(tmp_path / "data") as worker:
+        for sent in wrong:
+            with socket.create_connection((worker.host, worker.port)) as peer:
+                peer.sendall(sent)
+                peer.shutdown(socket.SHUT_WR)
+                while peer.recv(65_536):
+                    pass
+        assert worker.stop() == 0
+        logged = _logged(worker)
+        assert "Shutting down" in logged and "[WARN" not in logged and "[ERROR" not in logged
+        assert worker.stderr == ""
+
+
+def test_a_second_interrupt_is_no_fault(tmp_path: Path) -> None:
+    with running_worker(tmp_path / "data") as worker, socket.create_connection((worker.host, worker.port)) as half:
+        half.sendall(BEGUN + b"Expect: 100-continue\r\nContent-Length: 500\r\n\r\n{")
+        assert half.recv(100).startswith(b"HTTP/1.1 100")
+        worker.process.send_signal(signal.SIGINT)
+        wait_for(lambda: "Waiting for connections" in _logged(worker))
+        worker.stop(signal.SIGINT)
+        assert "Traceback" not in _logged(worker) + worker.stderr
+        assert "[ERROR" not in _logged(worker)
+
+
 async def drained(events: AsyncIterator[StreamEvent]) -> list[StreamEvent]:
     return [event async for event in events]
 

@@ -6,6 +6,7 @@ from contextlib import AbstractAsyncContextManager
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp
 
 from worker.api import errors, openapi
@@ -84,6 +85,7 @@ def build(
         exception_handlers={
             MemError: errors.told,
             HTTPException: errors.refused,
+            ClientDisconnect: errors.left,
             Exception: errors.unexpected,
         },
         lifespan=lifespan,

@@ -64,9 +64,9 @@ class Connection(H11Protocol):
         self._unwatch()
         super().connection_lost(exc)
 
-    def end_stream(self) -> None:
-        """Break off a live stream, which a peer that does not read would keep open."""
-        if self._served() and self.cycle.scope["path"] == calls.STREAM:
+    def end_waiting(self) -> None:
+        """Break off what a peer can keep open: a live stream that is not read, a body that does not come."""
+        if self._served() and (self.cycle.more_body or self.cycle.scope["path"] == calls.STREAM):
             self.transport.abort()
 
     def send_400_response(self, msg: str) -> None:

@@ -55,6 +55,11 @@ async def refused(request: Request, error: Exception) -> Response:
     return response
 
 
+async def left(request: Request, error: Exception) -> Response:
+    """The client hung up, or broke its own body off: nobody is there to be told, and nothing of ours went wrong."""
+    return Response(status_code=400)
+
+
 async def unexpected(request: Request, error: Exception) -> Response:
     """A fault of ours: logged, not shown."""
     route = request.scope.get("route")
