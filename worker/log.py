@@ -17,6 +17,7 @@ _SILENT = logging.CRITICAL + 1
 _FORM = "[%(asctime)s.%(msecs)03d] [%(levelname)-5s] [%(name)-6s] %(message)s"
 _MOST_FILE_BYTES = 4 * 2**20
 _MOST_FILES = 30
+_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 _NO_NEWS = (
     "Invalid HTTP request received",
     "Unsupported upgrade request",
@@ -75,7 +76,7 @@ class DailyFile(logging.Handler):
         """Write one record; a log that cannot be written must not stop the work."""
         try:
             file = day_file(self._folder, record.created)
-            handle = os.open(file, os.O_CREAT | os.O_APPEND | os.O_WRONLY, 0o600)
+            handle = os.open(file, os.O_CREAT | os.O_APPEND | os.O_WRONLY | _NO_LINK, 0o600)
             with os.fdopen(handle, "a", encoding="utf-8", errors="replace") as stream:
                 stream.write(self.format(record) + "\n")
                 full = stream.tell() >= self._most_bytes

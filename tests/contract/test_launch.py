@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -121,11 +122,13 @@ def test_a_port_that_stays_silent(where: Settings) -> None:
 
 def test_started_with_private_files(where: Settings) -> None:
     """R158."""
-    before = os.umask(0o022)
+    where = replace(where, data_dir=where.data_dir / "above" / "memory")
+    before = os.umask(0)
     try:
         health = launch.ensure(where)
     finally:
         os.umask(before)
+    assert where.data_dir.parent.stat().st_mode & 0o777 == 0o700
     assert starts(where) == [health.pid]
     assert where.data_dir.stat().st_mode & 0o777 == 0o700
     assert where.logs.stat().st_mode & 0o777 == 0o700

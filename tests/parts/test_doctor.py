@@ -29,7 +29,7 @@ from worker.contract.index import IndexState, IndexStatus
 from worker.contract.search import SearchQuery
 from worker.contract.settings import Chroma, Settings
 from worker.contract.upkeep import Check
-from worker.store import schema
+from worker.store import private, schema
 
 EVERY = [
     "installed", "settings", "folder", "file system", "disk", "permissions", "keymap", "access", "port", "running",
@@ -208,6 +208,46 @@ def test_what_an_earlier_umask_left_open_is_shut(tmp_path: Path) -> None:
         modes = {str(path.relative_to(data)): path.stat().st_mode & 0o777 for path in (data, *data.rglob("*"))}
     assert {mode for name, mode in modes.items() if name in (".", "logs")} == {0o700}
     assert {mode for name, mode in modes.items() if name not in (".", "logs")} == {0o600}
+
+
+OURS = (
+    "backups/claude-mem-before-1-2026.db", "corpora/auth.corpus.json", "spool/1-t-2.json", "state/hook-times.log",
+    "vectors/claude-mem-1/chroma.sqlite3", "chroma/chroma.sqlite3", "viewer/index.html",
+    "logs/claude-mem-2020-01-01.log",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_a_folder_of_ours_that_others_may_read(case: Case, name: str) -> None:
+    data = case.settings.data_dir
+    (data / name).parent.mkdir(parents=True)
+    (data / name).write_text("{}")
+    data.chmod(0o755)
+    folder = data / name.split("/")[0]
+    folder.chmod(0o755)
+    secret = folder.name not in ("state", "viewer", "logs")
+    found = machine.permissions(case)
+    assert (found.state, folder.name in found.message) == ("fail" if secret else "warn", True)
+    folder.chmod(0o700)
+    assert machine.permissions(case).state == "ok"
+
+
+def test_in_a_home_what_is_ours_is_shut_and_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for name in (*OURS, "keymap.toml"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("")
+    (tmp_path / "state" / "hook-times.log").rename(tmp_path / "state" / "of somebody else")
+    (tmp_path / "letter.txt").write_text("not ours")
+    (tmp_path / "logs" / "claude-mem-2020-01-02.log").symlink_to("../letter.txt")
+    folders = {name.split("/")[0] for name in OURS}
+    for path in (tmp_path, *(tmp_path / name for name in (*folders, *OURS, "keymap.toml", "letter.txt"))):
+        if path.exists():
+            path.chmod(0o777)
+    private.shut(tmp_path)
+    assert [name for name in folders if (tmp_path / name).stat().st_mode & 0o077] == ["state"]
+    kept_open = [name for name in ("", "letter.txt", "keymap.toml") if (tmp_path / name).stat().st_mode & 0o077]
+    assert kept_open == ["", "letter.txt"]
 
 
 def test_folder_in_the_way(case: Case) -> None:

@@ -124,6 +124,21 @@ class Agent:
         return [json.loads(file.read_text()) for file in sorted((self.memory / "spool").glob("*.json"))]
 
 
+def test_what_a_hook_makes_is_its_owner_s_alone_whatever_the_umask(tmp_path: Path, worker: FakeWorker) -> None:
+    one = at_work(tmp_path, worker.port)
+    one.environ["CLAUDE_MEM_DATA_DIR"] = str(tmp_path / "x" / "y" / "memory")
+    worker.mark = mark(one.environ["CLAUDE_MEM_DATA_DIR"])
+    before = os.umask(0)
+    try:
+        one.answer("session-init", prompt="<private>mine</private>")
+        one.answer("session-init", prompt="fix the login")
+    finally:
+        os.umask(before)
+    made = [tmp_path / "x", *(tmp_path / "x").rglob("*")]
+    assert {"y", "spool", "state", "hook-times.log"} <= {path.name for path in made}
+    assert [path for path in made if path.stat().st_mode & 0o077] == []
+
+
 @pytest.fixture
 def agent(tmp_path: Path, worker: FakeWorker) -> Agent:
     return at_work(tmp_path, worker.port)

@@ -70,6 +70,19 @@ def test_files_of_others_stay(tmp_path: Path, handler: log.DailyFile) -> None:
     assert {"worker-start.log", "claude-mem-notes.log", "claude-mem-2026-03-04.log.bak"} <= set(names(tmp_path))
 
 
+def test_what_a_link_leads_to_is_no_log(tmp_path: Path) -> None:
+    letter, folder = tmp_path / "letter", tmp_path / "logs"
+    letter.write_text("not ours to empty\n")
+    folder.mkdir()
+    handler = log.DailyFile(folder)
+    for file in (log_files.day_file(folder, NOON), log_files.day_file(folder, NOON - 86400)):
+        file.symlink_to(letter)
+    handler.emit(record("not ours to write to"))
+    assert log.clear(folder) == (0, None)
+    assert log_files.tail(folder, 10, NOON).lines == ()
+    assert letter.read_text() == "not ours to empty\n"
+
+
 def test_log_that_cannot_be_written_stops_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     handler = log.DailyFile(tmp_path / "gone")
     handler.emit(record("x"))

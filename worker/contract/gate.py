@@ -37,8 +37,9 @@ def claim(settings: Settings) -> bool:
     """
     lock = lock_file(settings)
     try:
-        settings.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
-        settings.logs.mkdir(mode=0o700, exist_ok=True)
+        # One by one: of those that mkdir makes on the way to another, the mode is whatever the umask leaves.
+        for folder in (*reversed(settings.data_dir.parents), settings.data_dir, settings.logs):
+            folder.mkdir(mode=0o700, exist_ok=True)
         _drop_if_left_behind(lock)
         handle = os.open(lock, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
     except FileExistsError as error:

@@ -100,9 +100,13 @@ def _is(stream: BinaryIO, file: Path) -> bool:
 
 
 def newest_first(folder: Path) -> list[Path]:
-    """The log files, newest first; of a day first the one that is written, then its full ones."""
-    found = ((_NAME.fullmatch(file.name), file) for file in folder.glob("claude-mem-*.log") if file.is_file())
-    keyed = [(match[1], int(match[2] or 2**31), file) for match, file in found if match]
+    """The log files, newest first; of a day first the one that is written, then its full ones. A link is none."""
+    found = ((_NAME.fullmatch(file.name), file) for file in folder.glob("claude-mem-*.log"))
+    keyed = [
+        (match[1], int(match[2] or 2**31), file)
+        for match, file in found
+        if match and file.is_file() and not file.is_symlink()
+    ]
     return [file for _, _, file in sorted(keyed, reverse=True)]
 
 

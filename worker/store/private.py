@@ -6,7 +6,8 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
-_FILES = ("claude-mem.db", "claude-mem.db-wal", "claude-mem.db-shm", "settings.json", ".env", "worker.pid")
+from worker.contract.log_files import newest_first
+from worker.contract.private_files import private_files
 
 
 def shut(data_dir: Path) -> None:
@@ -20,8 +21,7 @@ def shut(data_dir: Path) -> None:
 
 
 def _open(data_dir: Path) -> Iterator[Path]:
-    logs = data_dir / "logs"
     if data_dir.resolve() != Path.home().resolve():
         yield data_dir
-    yield from (path for path in (logs, *(data_dir / name for name in _FILES)) if path.exists())
-    yield from logs.glob("*.log")
+    yield from private_files(data_dir)
+    yield from newest_first(data_dir / "logs")

@@ -6,11 +6,11 @@ import platform
 import shutil
 import stat
 import tomllib
-from collections.abc import Iterator
 from pathlib import Path
 
 from worker.cli.checks.finding import FAIL, OK, WARN, Case, Finding
 from worker.contract import advice
+from worker.contract.private_files import is_secret, private_files
 from worker.contract.version import __version__
 
 _NEEDED = ("textual", "httpx", "starlette", "uvicorn", "msgspec", "mcp", "snowballstemmer")
@@ -30,7 +30,6 @@ _ELSEWHERE = (
 )
 _KEYMAP = "keymap.toml"
 _MOST_BYTES = 65_536
-_SECRET = ("claude-mem.db", "claude-mem.db-wal", "claude-mem.db-shm", "settings.json", ".env")
 
 
 def installed(case: Case) -> Finding:
@@ -77,11 +76,11 @@ def permissions(case: Case) -> Finding:
     """Whether others of this machine may read the memory."""
     where = case.settings.data_dir
     shut = where.exists() and not stat.S_IMODE(where.stat().st_mode) & 0o077
-    open_files = [] if shut else [file for file in _files(where) if stat.S_IMODE(file.stat().st_mode) & 0o077]
+    open_files = [] if shut else [file for file in private_files(where) if stat.S_IMODE(file.stat().st_mode) & 0o077]
     if not open_files:
         return Finding("permissions", OK, "the files are the owner's alone")
     names = ", ".join(file.name for file in open_files[:5]) + (", ..." if len(open_files) > 5 else "")
-    state = FAIL if any(file.name in _SECRET for file in open_files) else WARN
+    state = FAIL if any(map(is_secret, open_files)) else WARN
     return Finding("permissions", state, f"others may read {names}", f"`chmod -R go= {where}`")
 
 
@@ -99,11 +98,6 @@ def keymap(case: Case) -> Finding:
     except (UnicodeError, tomllib.TOMLDecodeError, RecursionError) as error:
         return Finding("keymap", WARN, f"{_KEYMAP} is no TOML: {error}", advice)
     return Finding("keymap", OK, f"{_KEYMAP} asks for {len(wanted)} change{'' if len(wanted) == 1 else 's'}")
-
-
-def _files(where: Path) -> Iterator[Path]:
-    yield from (file for file in (where / name for name in _SECRET) if file.is_file())
-    yield from (file for file in (where / "logs").glob("*.log") if file.is_file())
 
 
 def _existing(path: Path) -> Path:
