@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import importlib.resources
+import os
 import re
 from pathlib import Path
 
@@ -75,7 +76,7 @@ async def test_page_of_the_data_directory_takes_its_place(tmp_path: Path) -> Non
         assert (await edge.client.get(calls.VIEWER)).content == PAGE
 
 
-@pytest.mark.parametrize("broken", ["folder", "huge"])
+@pytest.mark.parametrize("broken", ["folder", "huge", "pipe", "device"])
 async def test_page_that_cannot_be_served_is_told_and_ours_is_there(
     tmp_path: Path, broken: str, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -83,6 +84,10 @@ async def test_page_that_cannot_be_served_is_told_and_ours_is_there(
     own.parent.mkdir()
     if broken == "folder":
         own.mkdir()
+    elif broken == "pipe":
+        os.mkfifo(own)
+    elif broken == "device":
+        own.symlink_to("/dev/full")
     else:
         with own.open("wb") as file:
             file.truncate(9 * 2**20)

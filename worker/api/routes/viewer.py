@@ -6,10 +6,13 @@ ask this worker and nobody else, with the scripts and styles that stand in it.
 
 import asyncio
 import base64
+import errno
 import hashlib
 import importlib.resources
 import logging
+import os
 import re
+import stat
 from pathlib import Path
 
 from starlette.requests import Request
@@ -21,6 +24,8 @@ from worker.contract import calls
 
 _log = logging.getLogger("worker.api")
 _MOST_BYTES = 8 * 2**20
+_AT_ONCE = getattr(os, "O_NONBLOCK", 0)
+"""Nobody waits for who writes, should it be a pipe."""
 _INLINE = re.compile(rb"<(script|style)(?:\s[^>]*)?>(.*?)</\1\s*>", re.DOTALL | re.IGNORECASE)
 _ALWAYS = {
     "Cache-Control": "no-cache",
@@ -80,11 +85,24 @@ def _page(data_dir: Path) -> bytes:
     """The page of the data directory, or ours where there is none that can be served."""
     own = data_dir / "viewer" / "index.html"
     try:
-        if own.stat().st_size <= _MOST_BYTES:
-            return own.read_bytes()
+        content = _read(own)
+        if len(content) <= _MOST_BYTES:
+            return content
         _log.warning("%s is too large to be served as the viewer", own)
     except FileNotFoundError:
         pass
     except OSError as error:
         _log.warning("%s cannot be served as the viewer: %s", own, error.strerror or error)
     return (importlib.resources.files("worker") / "viewer" / "index.html").read_bytes()
+
+
+def _read(path: Path) -> bytes:
+    """A file as far as one byte beyond the limit. Errors: ``OSError``, also for what is no file."""
+    handle = os.open(path, os.O_RDONLY | _AT_ONCE)
+    try:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise OSError(errno.EINVAL, "it is no file")
+        with open(handle, "rb", closefd=False) as file:
+            return file.read(_MOST_BYTES + 1)
+    finally:
+        os.close(handle)
