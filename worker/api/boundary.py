@@ -5,7 +5,8 @@ by pointing a name of its own at 127.0.0.1 (foreign Host). Pure ASGI, so streams
 """
 
 import asyncio
-from urllib.parse import urlsplit
+import re
+from dataclasses import dataclass
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
@@ -13,11 +14,14 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from worker.api.access import TRUSTED, Access, Rights
 from worker.api.errors import response_for
-from worker.contract.errors import Forbidden, Invalid, MemError, TimedOut, TooLarge, WrongType
+from worker.contract.errors import Forbidden, Invalid, MemError, TimedOut, TooLarge, Unavailable, WrongType
 from worker.contract.memory_mark import HEADER
 
 MOST_BODY_BYTES = 64 * 2**20
 """The original takes 5 MB; an import of long texts needs more."""
+MOST_HELD_BYTES = 128 * 2**20
+"""Of all bodies together that are read at one time; a small one always has room."""
+_SMALL_BYTES = 2**20
 MOST_HEADER_BYTES = 64 * 2**10
 MOST_HEADERS = 200
 BODY_PAUSE_S = 20.0
@@ -25,6 +29,9 @@ BODY_PAUSE_S = 20.0
 SLOWEST_BYTES_S = 4096
 """Of a body, on the average after the first pause: one that trickles holds a connection for nothing."""
 
+_AUTHORITY = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\s/?#@\\:\[\]]+)(?::(\d{0,5}))?", re.ASCII)
+_PORTS = range(1, 2**16)
+_JUDGED = ("Host", "Origin", "Content-Type")
 _LOCAL = frozenset(("localhost", "127.0.0.1", "::1"))
 _METHODS = "GET,HEAD,POST,PUT,PATCH,DELETE"
 _HEADERS = "Content-Type,Authorization,X-Api-Key,Last-Event-ID,X-Requested-With"
@@ -39,6 +46,7 @@ class Boundary:
         self._mark = (HEADER.lower().encode(), mark.encode()) if mark else None
         self._hosts = _LOCAL | {host.lower()}
         self._access = access or Access()
+        self._held = _Held()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request."""
@@ -55,13 +63,18 @@ class Boundary:
         elif scope["method"] == "OPTIONS":
             await _preflight(origin)(scope, receive, send)
         else:
-            await self._app(scope, _bounded(receive), send if origin is None else _granting(send, origin))
+            body = _Body(receive, self._held)
+            try:
+                await self._app(scope, body.receive, send if origin is None else _granting(send, origin))
+            finally:
+                body.leave()
 
     def _refusal(self, scope: Scope, headers: Headers, origin: str | None) -> Response | None:
-        named = _name(headers.get("host", "")) in self._hosts
-        if not named and not self._access.wanted:
+        host = headers.get("host", "")
+        named = _name(host) in self._hosts
+        if not named and (not self._access.wanted or (host and not _name(host))):
             return response_for(Forbidden("this host name is not served here", field="Host"))
-        if origin is not None and not _is_local(origin) and not _is_own(origin, headers.get("host", "")):
+        if origin is not None and not _is_local(origin) and not _is_own(origin, host):
             return response_for(Forbidden("CORS not allowed", field="Origin"))
         if scope["method"] == "OPTIONS" and origin is not None:
             return None  # a preflight carries no token, and is told nothing
@@ -91,10 +104,18 @@ def _too_much(headers: Headers) -> Response | None:
 
 
 def _ambiguous(headers: Headers) -> Response | None:
-    """A body with two lengths: whoever stands between may have taken the other, and its rest for another request."""
-    if "content-length" not in headers or "transfer-encoding" not in headers:
+    """A body with two lengths: whoever stands between may have taken the other, and its rest for another request.
+
+    Or a header twice by which it is judged: whoever stands between may have judged by the other.
+    """
+    twice = next((name for name in _JUDGED if len(headers.getlist(name)) > 1), None)
+    if twice is not None:
+        said = f"the request has more than one {twice}"
+    elif "content-length" in headers and "transfer-encoding" in headers:
+        said = "the request has both a Content-Length and a Transfer-Encoding"
+    else:
         return None
-    response = response_for(Invalid("the request has both a Content-Length and a Transfer-Encoding"))
+    response = response_for(Invalid(said))
     response.status_code = 400
     response.headers["Connection"] = "close"
     return response
@@ -114,29 +135,44 @@ def _of_body(headers: Headers) -> MemError | None:
     return None
 
 
-def _bounded(receive: Receive) -> Receive:
+class _Body:
     """The same body, as far as the limit and no slower than one. Starlette's own limit does not answer in JSON."""
-    read, more = 0, True
-    clock = asyncio.get_running_loop().time
-    began = clock()
 
-    async def with_limit() -> Message:
-        nonlocal read, more
-        if not more:
-            return await receive()  # whether the client is still there, which may take for ever
-        latest = began + BODY_PAUSE_S + read / SLOWEST_BYTES_S
+    def __init__(self, receive: Receive, held: "_Held") -> None:
+        """held: what all the bodies are that are read at this moment; ``leave`` it at the end."""
+        self._receive, self._held = receive, held
+        self._read, self._more = 0, True
+        self._clock = asyncio.get_running_loop().time
+        self._began = self._clock()
+
+    async def receive(self) -> Message:
+        """Its next piece."""
+        if not self._more:
+            return await self._receive()  # whether the client is still there, which may take for ever
+        latest = self._began + BODY_PAUSE_S + self._read / SLOWEST_BYTES_S
         try:
-            async with asyncio.timeout(min(BODY_PAUSE_S, latest - clock())):
-                message = await receive()
+            async with asyncio.timeout(min(BODY_PAUSE_S, latest - self._clock())):
+                message = await self._receive()
         except TimeoutError as error:
             raise TimedOut("the body of the request did not come in time") from error
-        read += len(message.get("body", b""))
-        more = bool(message.get("more_body", False))
-        if read > MOST_BODY_BYTES:
+        size = len(message.get("body", b""))
+        self._read += size
+        self._held.bytes += size
+        self._more = bool(message.get("more_body", False))
+        if self._read > MOST_BODY_BYTES:
             raise _too_large()
+        if self._held.bytes > MOST_HELD_BYTES and self._read > _SMALL_BYTES:
+            raise Unavailable("too many long bodies come at once; try again in a moment", retry_after_s=2)
         return message
 
-    return with_limit
+    def leave(self) -> None:
+        """The request is over."""
+        self._held.bytes -= self._read
+
+
+@dataclass(slots=True)
+class _Held:
+    bytes: int = 0
 
 
 def _too_large() -> TooLarge:
@@ -163,12 +199,10 @@ def _granting(send: Send, origin: str) -> Send:
     return with_grant
 
 
-def _name(host: str) -> str:
-    """The name in a Host header, without its port; empty if it cannot be read."""
-    try:
-        return (urlsplit(f"//{host}").hostname or "").lower()
-    except ValueError:
-        return ""
+def _name(authority: str) -> str:
+    """The name in `name` or `name:port`, as a Host header has it; empty for anything else."""
+    match = _AUTHORITY.fullmatch(authority)
+    return match[1].strip("[]").lower() if match and int(match[2] or 80) in _PORTS else ""
 
 
 def _is_own(origin: str, host: str) -> bool:
@@ -176,18 +210,11 @@ def _is_own(origin: str, host: str) -> bool:
 
     By https it comes through a proxy; under a local name that would be another program's page.
     """
-    try:
-        parts = urlsplit(origin)
-        named = parts.hostname is not None and parts.hostname not in _LOCAL
-        return named and parts.scheme in ("http", "https") and parts.netloc.lower() == host.lower()
-    except ValueError:
-        return False
+    scheme, _, authority = origin.partition("://")
+    named = _name(authority) not in ("", *_LOCAL)
+    return named and scheme in ("http", "https") and authority.lower() == host.lower()
 
 
 def _is_local(origin: str) -> bool:
-    try:
-        parts = urlsplit(origin)
-        # A port that is none (`http://localhost:80.evil.example`) raises as it is looked at.
-        return parts.scheme == "http" and (parts.hostname or "") in _LOCAL and parts.port != 0
-    except ValueError:
-        return False
+    scheme, _, authority = origin.partition("://")
+    return scheme == "http" and _name(authority) in _LOCAL

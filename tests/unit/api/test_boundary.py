@@ -3,12 +3,13 @@ import asyncio
 import pytest
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse
-from starlette.types import Message, Scope
+from starlette.types import Message, Receive, Scope, Send
 
 from worker.api import boundary
 from worker.api.access import Access
 from worker.api.boundary import Boundary
-from worker.contract.errors import TimedOut
+from worker.api.errors import STATUS
+from worker.contract.errors import MemError, TimedOut
 
 
 async def ask(
@@ -34,7 +35,9 @@ async def asked(
         Request(scope)
         await PlainTextResponse("memory", headers={"Vary": "Accept"})(scope, receive, send)  # type: ignore[arg-type]
 
-    raw = [(name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()]
+    # What is to stand there twice has a comma between.
+    given = [(name, one) for name, value in headers.items() for one in value.split(",")]
+    raw = [(name.replace("_", "-").encode(), value.encode()) for name, value in given]
     await Boundary(application, bound, access)(
         {"type": "http", "method": method, "headers": raw, "path": "/api/search"}, receive, send
     )
@@ -57,11 +60,38 @@ async def test_local_names_are_served(host: str) -> None:
         "[::1",
         "10.0.0.1",
         "[::2]",
+        "localhost/evil.example",
+        "localhost#.evil.example",
+        "localhost?evil.example",
+        "localhost\\.evil.example",
+        "evil.example@127.0.0.1",
+        "127.0.0.1:80:90",
+        "127.0.0.1:evil",
+        "127.0.0.1:70000",
+        "[localhost]",
+        "::1",
     ],
 )
 async def test_foreign_host_is_refused(host: str) -> None:
     """R156: a name of the attacker's that points to this machine."""
     assert (await ask(host=host))[0] == 403
+
+
+@pytest.mark.parametrize("host", ["localhost/evil.example", "evil.example@127.0.0.1", "127.0.0.1:80:90"])
+async def test_host_that_is_none_is_refused_to_who_has_a_token_too(host: str) -> None:
+    assert (await asked({"host": host, "authorization": "Bearer tok"}, access=OWN))[0] == 403
+
+
+@pytest.mark.parametrize(
+    "twice",
+    [
+        {"host": "localhost,evil.example"},
+        {"origin": "http://localhost,https://evil.example"},
+        {"content_length": "5", "content_type": "application/json,text/plain"},
+    ],
+)
+async def test_what_is_judged_by_stands_there_once(twice: dict[str, str]) -> None:
+    assert (await asked({"host": "localhost"} | twice, "POST"))[0] == 400
 
 
 async def test_request_without_a_host_is_refused() -> None:
@@ -76,6 +106,7 @@ async def test_name_it_is_bound_to_is_served_in_any_case() -> None:
     "origin",
     [
         "https://evil.example", "http://evil.example", "null", "", "file://", "http://localhost.evil.example", "http://localhost:80.evil.example",
+        "http://localhost/evil.example", "http://localhost#.evil.example", "http://evil.example@localhost", "http://localhost:0",
         "http://evil.example:80/localhost", "https://localhost", "http://[::1", "localhost", "http://",
     ],
 )  # fmt: skip
@@ -195,7 +226,7 @@ async def test_body_that_does_not_come_is_not_waited_for(monkeypatch: pytest.Mon
         raise AssertionError
 
     for receive in (trickle, never):
-        bounded = boundary._bounded(receive)
+        bounded = boundary._Body(receive, boundary._Held()).receive
         with pytest.raises(TimedOut):
             while True:
                 await bounded()
@@ -204,8 +235,49 @@ async def test_body_that_does_not_come_is_not_waited_for(monkeypatch: pytest.Mon
     async def whole() -> Message:
         return pieces.pop() if pieces else await never()
 
-    bounded = boundary._bounded(whole)
+    bounded = boundary._Body(whole, boundary._Held()).receive
     assert (await bounded())["body"] == b""
     with pytest.raises(TimeoutError):
         async with asyncio.timeout(0.2):
             await bounded()
+
+
+async def test_long_bodies_together_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A long one too many is told to come again; a short one always has room, and so has a long one afterwards."""
+    monkeypatch.setattr(boundary, "MOST_HELD_BYTES", 5 * 2**20)
+    goes_on = asyncio.Event()
+    answers: list[tuple[int, str]] = []
+
+    async def application(scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            while (await receive())["more_body"]:
+                pass
+            answers.append((200, scope["path"]))
+        except MemError as error:
+            answers.append((STATUS[type(error)], scope["path"]))
+
+    edge = Boundary(application, "127.0.0.1")
+
+    def sent(name: str, size: int, *, waits: bool = False) -> asyncio.Task[None]:
+        pieces = [size] if not waits else [size, 1]
+
+        async def receive() -> Message:
+            if waits and len(pieces) == 1:
+                await goes_on.wait()
+            piece = pieces.pop(0)
+            return {"type": "http.request", "body": b"x" * piece, "more_body": bool(pieces)}
+
+        async def send(message: Message) -> None:
+            raise AssertionError(message)
+
+        headers = [(b"host", b"localhost"), (b"content-length", b"9"), (b"content-type", b"application/json")]
+        scope = {"type": "http", "method": "POST", "headers": headers, "path": name}
+        return asyncio.create_task(edge(scope, receive, send))
+
+    long = [sent(f"long {number}", 2 * 2**20, waits=True) for number in range(2)]
+    await sent("one too many", 2 * 2**20)
+    await sent("short", 2**10)
+    goes_on.set()
+    await asyncio.gather(*long)
+    await sent("afterwards", 2 * 2**20)
+    assert answers == [(503, "one too many"), (200, "short"), (200, "long 0"), (200, "long 1"), (200, "afterwards")]
