@@ -60,9 +60,14 @@ def starts(where: Settings) -> list[int]:
 def lock(where: Settings, content: object, *, age_s: float = 0) -> Path:
     where.data_dir.mkdir()
     file = where.data_dir / "spawn.lock"
-    file.write_text(content if isinstance(content, str) else json.dumps(content))
+    text = content if isinstance(content, str) else json.dumps(content)
+    file.write_text(text, "latin-1")
     os.utime(file, (time.time() - age_s,) * 2)
     return file
+
+
+def held_by_us() -> dict[str, object]:
+    return {"pid": os.getpid(), "startToken": running.start_token(os.getpid())}
 
 
 def dead_pid() -> int:
@@ -168,16 +173,39 @@ def test_twenty_at_once_start_one(where: Settings, left: dict[str, int] | None) 
 
 
 @pytest.mark.parametrize(
-    ("content", "age_s"), [({"pid": "dead"}, 0), ("", 91), ({"pid": 1}, 91), ("{", 91), ("", -86_400)]
-)
+    ("content", "age_s"),
+    [
+        ({"pid": "dead"}, 0), ("", 91), ({"pid": 1}, 91), ("{", 91), ("", -86_400),
+        ("", 0), ("\xff", 2), ({"pid": 1}, 0), ({"pid": 1, "startToken": "1"}, 0),
+        ({"pid": os.getpid(), "startedAt": "2026-11-30T20:00:00Z"}, 2),
+    ],
+)  # fmt: skip
 def test_a_lock_that_was_left_behind(where: Settings, content: object, age_s: float) -> None:
-    """R107."""
+    """R107: also where its owner's id is another process's by now."""
     lock(where, {"pid": dead_pid()} if content == {"pid": "dead"} else content, age_s=age_s)
     assert launch.ensure(where, wait_s=PATIENCE_S).initialized
+    assert not (where.data_dir / "spawn.lock").exists()
+
+
+def test_the_one_who_starts_it_dies_meanwhile(where: Settings) -> None:
+    """R107."""
+    with subprocess.Popen(["sleep", "60"]) as owner:
+        lock(where, {"pid": owner.pid, "startToken": running.start_token(owner.pid)})
+        assert gate.is_held(where) and not gate.claim(where)
+        threading.Timer(0.2, owner.kill).start()
+        assert launch.ensure(where, wait_s=2 * PATIENCE_S).pid == starts(where)[0]
+
+
+def test_a_lock_tells_when_its_owner_began(where: Settings) -> None:
+    """R107: and the rest as the original has it."""
+    assert gate.claim(where)
+    told = json.loads((where.data_dir / "spawn.lock").read_text())
+    assert list(told) == ["pid", "startedAt", "startToken"]
+    assert (told["pid"], told["startToken"]) == (os.getpid(), running.start_token(os.getpid()))
 
 
 def test_a_lock_in_use_is_waited_for(where: Settings) -> None:
-    file = lock(where, {"pid": os.getpid()})
+    file = lock(where, held_by_us())
     worker = FakeWorker(str(where.data_dir), where.port)
     with contextlib.ExitStack() as running:
 
@@ -191,7 +219,7 @@ def test_a_lock_in_use_is_waited_for(where: Settings) -> None:
 
 
 def test_another_that_gave_up_is_not_waited_for(where: Settings) -> None:
-    file = lock(where, {"pid": os.getpid()})
+    file = lock(where, held_by_us())
     where.logs.mkdir()
     launch.boot_log(where).write_text("Traceback\nOSError: the disk is full\n\n")
     threading.Timer(0.2, file.unlink).start()

@@ -174,13 +174,17 @@ def _served(
         # Both are looked at before the question, so that a worker which came up in between is not taken for dead.
         over = time.monotonic() > deadline
         ended = process is not None and process.poll() is not None
-        given_up = ended or (awaited is not None and not awaited.exists())
+        gone = awaited is not None and not awaited.exists()
+        if awaited is not None and not (gone or over or gate.is_held(settings)):
+            return _started(settings, deadline)  # whoever was to start it is dead
         try:
             health = find(settings)
         except TimedOut:
             if over:
                 raise
             continue
+        # Looked at again, because for a moment there is none when a third one takes the place of somebody dead.
+        given_up = ended or (gone and awaited is not None and not awaited.exists())
         replaced = awaited is not None and not (given_up or over) and health is not None and is_outdated(settings)
         if health is not None and health.initialized and not replaced:
             return health
