@@ -61,6 +61,8 @@ _PEER_GRACE_S = 0.5
 """For streams and for bodies that are still coming: enough to send what is queued to whoever reads."""
 _INDEX_GRACE_S = 1.0
 """For requests that wait for the index by meaning: whoever waits for one that hangs is told so, and not cut off."""
+_PORT_S = 1.0
+"""For a port that a connection of another program has at this moment."""
 _AGAIN_S = 0.2
 _ENDS = (signal.SIGTERM, signal.SIGINT, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else []))
 _MOST_HEAD_BYTES = 2**20
@@ -138,7 +140,7 @@ def serve(
     heap.be_frugal()
     _open_many()
     sys.setswitchinterval(_TURN_S)
-    listening = port.listen(settings)
+    listening = port.listen(settings, patience_s=_PORT_S)
     settings = replace(settings, port=listening.getsockname()[1])
     owned = contextlib.nullcontext() if read_only else owner.sole(settings.data_dir, settings.port)
     with contextlib.closing(listening), owned:

@@ -3,6 +3,8 @@
 import contextlib
 import json
 import os
+import signal
+import socket
 import subprocess
 import sys
 import time
@@ -171,6 +173,27 @@ def test_settings_that_cannot_be_read(env: dict[str, str]) -> None:
     (data / "settings.json").write_text('{"a": 1,}')
     found = examined(env, code=1)
     assert list(found) == ["settings"] and "not JSON" in found["settings"]["message"]
+
+
+def test_port_that_only_a_connection_has(case: Case) -> None:
+    """R105: nobody answers there, and yet no worker could listen."""
+    with socket.create_server(("127.0.0.1", 0)) as elsewhere, socket.create_connection(elsewhere.getsockname()) as call:
+        found = service.port(replace(case, settings=replace(case.settings, port=call.getsockname()[1])))
+    assert (found.state, "cannot be had" in found.message, "CLAUDE_MEM_WORKER_PORT" in found.advice) == (
+        "fail", True, True,
+    )  # fmt: skip
+    assert service.port(replace(case, settings=replace(case.settings, port=free_port()))).state == "ok"
+
+
+def test_worker_that_hangs_has_one_way_out(env: dict[str, str]) -> None:
+    """R209: nobody is sent to start another, which could not be."""
+    with running_worker(Path(env["CLAUDE_MEM_DATA_DIR"]), port=int(env["CLAUDE_MEM_WORKER_PORT"])) as worker:
+        worker.process.send_signal(signal.SIGSTOP)
+        found = examined(env, code=1)
+    assert (
+        found["port"]["advice"] == "`claude-mem worker restart`" and str(worker.process.pid) in found["port"]["message"]
+    )
+    assert not [one for one in found.values() if "worker start" in one["advice"] + one["message"]]
 
 
 def test_worker_of_another_version(case: Case, tmp_path: Path) -> None:

@@ -7,8 +7,10 @@ import os
 import resource
 import signal
 import socket
+import struct
 import subprocess
 import sys
+import threading
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
@@ -16,13 +18,15 @@ import pytest
 
 from tests.factories import NOON, make_batch, observation_row, prompt_row, session_row, summary_row
 from tests.parts.conftest import eventually, foreign
-from tests.processes import PATIENCE_S, WorkerProcess, running_worker, start_worker, wait_for
+from tests.processes import PATIENCE_S, WorkerProcess, free_port, running_worker, start_worker, wait_for
+from worker.api import port as ports
 from worker.contract import calls
 from worker.contract.client import WorkerClient
 from worker.contract.curation import Save
-from worker.contract.errors import Unreachable
+from worker.contract.errors import Unavailable, Unreachable
 from worker.contract.events import StreamEvent
 from worker.contract.search import SearchQuery
+from worker.contract.settings import Settings
 
 GREETING = ["connected", "initial_load", "processing_status"]
 
@@ -269,8 +273,23 @@ def test_second_worker_on_the_port_says_why_it_ends(tmp_path: Path) -> None:
     with running_worker(tmp_path / "data") as worker:
         second = start_worker(tmp_path / "other", port=worker.port)
         assert second.wait() == 1
-        assert second.stderr.splitlines() == [f"cannot listen on 127.0.0.1:{worker.port}: Address already in use"]
+        told = f"cannot listen on 127.0.0.1:{worker.port}: Address already in use; stop what holds it ("
+        assert second.stderr.count("\n") == 1 and second.stderr.startswith(told)
+        assert "or set CLAUDE_MEM_WORKER_PORT to a free port" in second.stderr
         assert worker.ready()
+
+
+def test_port_that_a_connection_keeps_for_a_moment(tmp_path: Path) -> None:
+    """R105: that of a worker may be one from which the system lets other programs call."""
+    settings = Settings(tmp_path, "127.0.0.1", free_port())
+    with socket.create_server(("127.0.0.1", 0)) as elsewhere, socket.socket() as call:
+        call.bind((settings.host, settings.port))
+        call.connect(elsewhere.getsockname())
+        with pytest.raises(Unavailable, match="Address already in use"):
+            ports.listen(settings)
+        call.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # ends without a trace
+        threading.Timer(0.2, call.close).start()
+        ports.listen(settings, patience_s=PATIENCE_S).close()
 
 
 @pytest.mark.parametrize("port", ["0", "-1", "65536", "99999999999", "http"])

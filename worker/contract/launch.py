@@ -23,6 +23,8 @@ from worker.contract.version import __version__, is_older
 
 _POLL_S = 0.05
 _PATIENCE_S = 2.0
+_SILENT_S = 3.0
+"""A worker that serves and says nothing for so long hangs: whoever wants it is told, and not kept waiting for it."""
 _VERSION_S = 2.0
 _BROKEN_OFF = (http.client.HTTPException, ConnectionResetError, BrokenPipeError)
 _WAY_OUT = "stop it, or set CLAUDE_MEM_WORKER_PORT to a free port"
@@ -50,7 +52,7 @@ def find(settings: Settings, *, timeout_s: float = _PATIENCE_S) -> Health | None
         return None
     except TimedOut as error:
         if _is_expected(settings):
-            raise TimedOut(_silent(settings, timeout_s)) from error
+            raise TimedOut(_silent(settings)) from error
         raise Silent(f"port {settings.port} is taken by a program that does not answer; {_WAY_OUT}") from error
     except Unauthorized:
         raise
@@ -69,15 +71,17 @@ def find(settings: Settings, *, timeout_s: float = _PATIENCE_S) -> Health | None
 def ensure(settings: Settings, *, wait_s: float = 15.0) -> Health:
     """Our worker, started if need be; one of an older version makes room for one of ours. One elsewhere is only asked.
 
-    Errors: ``Conflict`` as for ``find``; ``TimedOut`` for one that is silent, ``Unavailable`` with the reason when
-    none comes up, within ``wait_s``.
+    Errors: ``Conflict`` as for ``find``; ``TimedOut`` for one that is silent, within 3 s unless it is being started;
+    ``Unavailable`` with the reason when none comes up within ``wait_s``.
     """
     if settings.remote:
         return remote.reached(settings)
     deadline = time.monotonic() + wait_s
     try:
-        health = find(settings)
+        health = find(settings, timeout_s=_SILENT_S)
     except TimedOut:
+        if not gate.is_held(settings):
+            raise
         return _served(settings, deadline)
     if health is None or is_outdated(settings):
         return _started(settings, deadline)
@@ -196,14 +200,14 @@ def _served(
         time.sleep(_POLL_S)
 
 
-def _silent(settings: Settings, timeout_s: float) -> str:
+def _silent(settings: Settings) -> str:
     pid = recorded_pid(settings)
     if pid is not None:
         return (
-            f"the worker (pid {pid}) takes connections on port {settings.port} but did not answer within "
-            f"{timeout_s:g} s; if it stays so, `claude-mem worker restart` ends it and starts another"
+            f"the worker (pid {pid}) takes connections on port {settings.port} and does not answer; "
+            "if it stays so, `claude-mem worker restart` ends it and starts another"
         )
-    return f"a worker is being started on port {settings.port} and did not answer within {timeout_s:g} s; try again"
+    return f"a worker is being started on port {settings.port} and does not answer yet; try again"
 
 
 def _last_line(file: Path) -> str:

@@ -41,5 +41,12 @@ class Case:
     meaning: IndexStatus | None = None
     hooks_file: Path | None = None
 
+    @property
+    def way_to_a_worker(self) -> str:
+        """What to do where there is none; while something is in its way, that alone."""
+        if self.problem is not None:
+            return "what is said of `port` settles this too"
+        return "`claude-mem worker start`; the other commands start it too"
+
 
 Look = Callable[[Case], Finding]

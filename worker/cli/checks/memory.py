@@ -3,8 +3,6 @@
 from worker.cli.checks.finding import FAIL, OK, WARN, Case, Finding
 from worker.contract import advice
 
-_START = "`claude-mem worker start`"
-
 
 def database(case: Case) -> Finding:
     """Whether the file is sound, and the worker can write to it."""
@@ -29,7 +27,7 @@ def meaning(case: Case) -> Finding:
         return Finding("meaning", OK, "switched off: searches go by words")
     status = case.meaning
     if status is None:
-        return Finding("meaning", WARN, "nothing could be learned about it: no worker tells", _START)
+        return Finding("meaning", WARN, "nothing could be learned about it: no worker tells", case.way_to_a_worker)
     told = advice.meaning(status)
     return Finding("meaning", told.state, told.message, told.advice)
 

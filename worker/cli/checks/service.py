@@ -1,5 +1,6 @@
 """The worker: who holds the port, whether it answers, whether it is of this version."""
 
+import socket
 import time
 
 from worker.cli.checks.finding import FAIL, OK, WARN, Case, Finding
@@ -12,7 +13,6 @@ from worker.contract.version import __version__
 _ANSWER_S = 5.0
 _SHORT_TOKEN = 16
 _RESTART = "`claude-mem worker restart`"
-_START = "`claude-mem worker start`; the other commands start it too"
 
 
 def access(case: Case) -> Finding:
@@ -34,11 +34,11 @@ def port(case: Case) -> Finding:
     number = case.settings.port
     match case.problem:
         case None if case.health is None:
-            return Finding("port", OK, f"{number} is free")
+            return _unheld(case)
         case None:
             return Finding("port", OK, f"{number} is held by our worker")
         case TimedOut():
-            return Finding("port", FAIL, case.problem.message, _RESTART)
+            return Finding("port", FAIL, case.problem.message.partition("; ")[0], _RESTART)
         case Unauthorized():
             return Finding("port", FAIL, case.problem.message, "set CLAUDE_MEM_API_TOKEN to what the worker has")
         case Conflict():
@@ -48,10 +48,25 @@ def port(case: Case) -> Finding:
             return Finding("port", FAIL, case.problem.message, _RESTART)
 
 
+def _unheld(case: Case) -> Finding:
+    """Whether a worker could listen where nobody does: a connection that another program has, or had a minute ago, may
+    keep the port."""
+    host, number = case.settings.host, case.settings.port
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        with socket.socket(family, socket.SOCK_STREAM) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as the worker has it
+            probe.bind((host, number))
+    except OSError as error:
+        message = f"nobody listens on {host}:{number}, and yet it cannot be had: {error.strerror or error}"
+        return Finding("port", FAIL, message, "wait a minute, or set CLAUDE_MEM_WORKER_PORT to a free port")
+    return Finding("port", OK, f"{number} is free")
+
+
 def running(case: Case) -> Finding:
     """The worker's process."""
     if case.health is None:
-        return _nobody("running")
+        return _nobody(case, "running")
     if not case.health.initialized:
         return Finding("running", WARN, f"pid {case.health.pid} is still opening its database", "wait a moment")
     return Finding("running", OK, f"pid {case.health.pid}, for {round(case.health.uptime)} s")
@@ -60,7 +75,7 @@ def running(case: Case) -> Finding:
 def version(case: Case) -> Finding:
     """Whether worker and program are of one version."""
     if case.health is None:
-        return _nobody("version")
+        return _nobody(case, "version")
     try:
         theirs = _client(case).send(calls.version(), timeout_s=_ANSWER_S).version
     except MemError as error:
@@ -73,7 +88,7 @@ def version(case: Case) -> Finding:
 def reachable(case: Case) -> Finding:
     """How long an answer takes."""
     if case.health is None:
-        return _nobody("reachable")
+        return _nobody(case, "reachable")
     began = time.monotonic()
     try:
         _client(case).send(calls.stats(), timeout_s=_ANSWER_S)
@@ -86,7 +101,7 @@ def reachable(case: Case) -> Finding:
 def stream(case: Case) -> Finding:
     """Whether live events come."""
     if case.health is None:
-        return _nobody("stream")
+        return _nobody(case, "stream")
     try:
         heard = _client(case).hears(calls.STREAM, b'"connected"', timeout_s=_ANSWER_S)
     except MemError as error:
@@ -99,7 +114,7 @@ def stream(case: Case) -> Finding:
 def observing(case: Case) -> Finding:
     """Whether what agents do becomes memories: who makes them, and why not, where it is so."""
     if case.health is None:
-        return _nobody("observer")
+        return _nobody(case, "observer")
     try:
         status = _client(case).send(calls.processing(), timeout_s=_ANSWER_S)
     except MemError as error:
@@ -114,5 +129,5 @@ def _client(case: Case) -> QuickClient:
     return QuickClient(case.settings.host, case.settings.port, token=case.settings.credential)
 
 
-def _nobody(name: str) -> Finding:
-    return Finding(name, WARN, "no worker of ours answers", _START)
+def _nobody(case: Case, name: str) -> Finding:
+    return Finding(name, WARN, "no worker of ours answers", case.way_to_a_worker)
