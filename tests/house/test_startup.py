@@ -3,6 +3,7 @@
 Deferred imports of the tree, and what each saves:
 ``worker.cli.main``: worker.contract.version (for --version alone), difflib (6 ms, for a mistyped command alone);
 ``worker.cli.harness.telling``: subprocess (3 ms, for a hook that finds no worker);
+``worker.contract.home``: pwd (not on every system);
 ``worker.contract.remote``: worker.contract.calls, quick (15 ms, for a terminal app whose first paint asks nobody);
 ``tui.keymap.file``: tomllib (3 ms, for who has no keymap.toml);
 ``tui.gateway.front``: worker.contract.launch, reader, client (10, 2 and 90 ms, for the same);
@@ -49,6 +50,7 @@ DEFERRED = {
     ("worker/cli/main.py", "worker.contract.version"),
     ("worker/cli/main.py", "difflib"),
     ("worker/cli/harness/telling.py", "subprocess"),
+    ("worker/contract/home.py", "pwd"),
     ("mcp_bridge/__main__.py", "mcp.server.stdio"),
     ("mcp_bridge/__main__.py", "mcp_bridge.server"),
     ("mcp_bridge/__main__.py", "worker.contract.client"),

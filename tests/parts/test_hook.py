@@ -20,6 +20,7 @@ import pytest
 
 from tests.processes import free_port
 from worker.contract.capture import Event, PromptSubmitted, SessionEnded, ToolUsed, TurnEnded
+from worker.contract.home import NOWHERE
 from worker.contract.known_settings import DEFAULTS
 from worker.contract.memory_mark import HEADER, mark
 from worker.contract.project_name import CHOSEN, MARKER
@@ -561,6 +562,19 @@ def test_whatever_comes_in_an_agent_is_not_broken(agent: Agent, worker: FakeWork
     """R123, R129."""
     assert agent.answer(event, text) == {}
     assert worker.asked == []
+
+
+@pytest.mark.parametrize("event", EVENTS)
+def test_without_a_home_nothing_is_written_and_no_agent_is_broken(lonely: Agent, event: str) -> None:
+    """R123."""
+    lonely.environ["HOME"] = NOWHERE
+    before = {*lonely.home.rglob("*")}
+    done = subprocess.run(
+        lonely.command(event), input=json.dumps({"session_id": "s-1", "cwd": str(lonely.work), "tool_name": "Bash"}),
+        env=lonely.environment(), capture_output=True, text=True, timeout=60, cwd=lonely.work,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (0, "{}\n") and "no home folder" in done.stderr
+    assert {*lonely.home.rglob("*")} == before and not os.path.exists(NOWHERE)
 
 
 def test_half_characters_and_numbers_that_are_no_json_lose_no_event(agent: Agent, worker: FakeWorker) -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from worker.cli import config_file
+from worker.contract.home import NOWHERE
 
 USER, PROJECT = "user", "project"
 _PLUGIN = "claude-mem@"
@@ -28,7 +29,7 @@ class Places:
 
 def places(environ: Mapping[str, str], *, scope: str, cwd: Path, platform: str = sys.platform) -> Places:
     """The files of this user, or (scope `project`) of the folder ``cwd``."""
-    home = Path(environ.get("HOME") or Path.home())
+    home = Path(environ.get("HOME") or NOWHERE)
     chosen = environ.get("CLAUDE_CONFIG_DIR")
     config = Path(chosen) if chosen else home / ".claude"
     if platform == "darwin":

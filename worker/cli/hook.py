@@ -79,6 +79,8 @@ def _answered(platform: str, event: str, began_s: float, moment_ns: int) -> dict
     given = stdin.read_object(0, deadline_s)
     if settings.internal:
         return {}
+    if not settings.data_dir:
+        raise Lost("this user has no home folder, and CLAUDE_MEM_DATA_DIR is not set to an absolute path")
     said = adapter.read(given, project_dir=settings.project_dir, process_cwd=_process_cwd())
     one = _Event(settings, said, adapter.SOURCE, deadline_s, moment_ns)
     try:

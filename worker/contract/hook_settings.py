@@ -9,14 +9,18 @@ import os
 import stat
 from collections.abc import Mapping
 
+from worker.contract.home import NOWHERE
+from worker.contract.home import environment as own_environment
+
 _SKIP_TOOLS = "ListMcpResourcesTool,SlashCommand,Skill,TodoWrite,AskUserQuestion"
 _LOOPBACK = {"localhost": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}
 
 
 class HookSettings:
-    """data_dir: absolute. host, port: where the worker is called. token: what it wants to see.
+    """data_dir: absolute; empty for a user without a home who names none. host, port: where the worker is called.
 
-    internal: this is a session of ours, to be left alone. project_dir: the folder in which the agent was started.
+    token: what it wants to see. internal: this is a session of ours, to be left alone. project_dir: the folder in
+    which the agent was started.
     excluded: patterns of folders. opt_in: only of chosen folders anything is kept. skip_tools: names or patterns.
     skip_agents: nothing that sub-agents do is kept. show_context: also show the person what the agent is given.
     semantic_limit: how many records to add to a prompt, 0 for none. timeout_s: for one event.
@@ -30,11 +34,12 @@ class HookSettings:
 
     def __init__(self, environ: Mapping[str, str]) -> None:
         self.broken = ""
-        self.home = environ.get("HOME") or os.path.expanduser("~")
+        self.home = environ.get("HOME") or NOWHERE
         default_dir = os.path.join(self.home, ".claude-mem")
         chosen = environ.get("CLAUDE_MEM_DATA_DIR") or self._read(default_dir).get("CLAUDE_MEM_DATA_DIR")
-        self.data_dir = _expand(str(chosen), self.home) if chosen else default_dir
-        stored = self._read(self.data_dir)
+        data_dir = _expand(str(chosen), self.home) if chosen else default_dir
+        self.data_dir = "" if data_dir.startswith(NOWHERE + "/") else data_dir
+        stored = self._read(data_dir)
 
         def value(name: str, default: str) -> str:
             key = f"CLAUDE_MEM_{name}"
@@ -93,7 +98,7 @@ class HookSettings:
 
 def environment() -> Mapping[str, str]:
     """This process's environment."""
-    return os.environ
+    return own_environment()
 
 
 def _given(environ: Mapping[str, str], stored: Mapping[str, object], key: str, default: str) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from worker.contract import home as home_of
 from worker.contract import observer_settings
 from worker.contract.errors import Invalid
 from worker.contract.observer_settings import Asking, Observing
@@ -139,13 +140,16 @@ def load(
 
     data_dir: whose settings they are, if somebody named it. A blank value counts as not set.
     Errors: ``Invalid`` for a value out of range or a ``settings.json`` that is no JSON object; the file is left alone.
+    Also for a user without a home who names no data directory.
     """
-    environ = os.environ if environ is None else environ
-    home = home or Path(environ.get("HOME") or Path.home())
+    environ = home_of.environment() if environ is None else environ
+    home = home or Path(environ.get("HOME") or home_of.NOWHERE)
     default_dir = home / ".claude-mem"
     if data_dir is None:
         chosen = environ.get("CLAUDE_MEM_DATA_DIR") or _read(default_dir).get("CLAUDE_MEM_DATA_DIR")
         data_dir = _expand(str(chosen), home) if chosen else default_dir
+        if data_dir.is_relative_to(home_of.NOWHERE):
+            raise Invalid("this user has no home folder: set HOME, or CLAUDE_MEM_DATA_DIR to an absolute path")
     stored = _read(data_dir)
 
     def value(name: str, default: str) -> str:
@@ -250,13 +254,13 @@ def observer_environment(asking: Asking) -> dict[str, str]:
 
 def inherited(**more: str) -> dict[str, str]:
     """The environment for a process of ours that is to have these too."""
-    return {**os.environ, **more}
+    return {**home_of.environment(), **more}
 
 
 def agent_file(environ: Mapping[str, str] | None = None) -> Path:
     """Where Claude Code keeps its MCP entries."""
-    environ = os.environ if environ is None else environ
-    folder = environ.get("CLAUDE_CONFIG_DIR") or environ.get("HOME") or Path.home()
+    environ = home_of.environment() if environ is None else environ
+    folder = environ.get("CLAUDE_CONFIG_DIR") or environ.get("HOME") or home_of.NOWHERE
     return Path(folder) / ".claude.json"
 
 

@@ -168,6 +168,8 @@ class Worker:
 
 def note_trouble(data_dir: str, event: str, reason: str, epoch_ms: int) -> None:
     """Leave word of the last thing that went wrong, for `claude-mem doctor`; nothing of the event itself."""
+    if not data_dir:
+        return
     content = json.dumps({"event": event, "reason": reason[:_MOST_REASON_CHARS], "epoch_ms": epoch_ms}).encode()
     try:
         os.makedirs(os.path.join(data_dir, "state"), mode=0o700, exist_ok=True)
