@@ -98,6 +98,29 @@ def test_a_program_that_speaks_no_http(where: Settings) -> None:
         launch.ensure(where)
 
 
+@pytest.mark.parametrize("status", [200, 500])
+def test_a_program_that_streams_without_end(where: Settings, status: int) -> None:
+    """R105: it is told by its first bytes, and costs no memory."""
+    sent = 0
+    with socket.create_server(("127.0.0.1", where.port)) as listener:
+
+        def stream() -> None:
+            nonlocal sent
+            connection, _ = listener.accept()
+            with connection, contextlib.suppress(OSError):
+                connection.recv(65536)
+                connection.sendall(f"HTTP/1.1 {status} X\r\nContent-Type: application/json\r\n\r\n".encode())
+                while True:
+                    sent += connection.send(b" " * 65536)
+
+        thread = threading.Thread(target=stream)
+        thread.start()
+        with pytest.raises(Conflict, match=f"port {where.port} is taken by another program; stop it, or"):
+            launch.find(where, timeout_s=PATIENCE_S)
+        thread.join()
+    assert 0 < sent < 32 * 2**20  # what the system holds between the two, and a little
+
+
 @pytest.mark.parametrize("answer", [(200, b"<html>hi</html>"), (404, b"Cannot GET"), (200, {"status": "ok"})])
 def test_another_web_server(where: Settings, answer: tuple[int, object]) -> None:
     """R105."""

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -377,3 +378,20 @@ async def test_an_index_that_is_not_there_yet_says_how_many_records_wait(tmp_pat
     with pytest.raises(Unavailable):
         await services.index_status()  # nobody takes what cannot be counted yet for nothing
     await store.close()
+
+
+async def test_an_answer_without_end_is_given_up() -> None:
+    """By the client of long-lived programs; ``test_launch`` has that of short ones."""
+    given = 0
+
+    async def endless() -> AsyncIterator[bytes]:
+        nonlocal given
+        while True:
+            given += 65_536
+            yield b" " * 65_536
+
+    transport = httpx.MockTransport(lambda _: httpx.Response(200, content=endless()))
+    async with WorkerClient("127.0.0.1", 1, transport=transport) as client:
+        with pytest.raises(MemError, match="the answer to /api/stats is longer than any of ours"):
+            await client.send(replace(calls.stats(), most_bytes=10**6))
+    assert given < 2 * 10**6

@@ -134,11 +134,15 @@ ALIVE = "/healthz"
 OPENAPI = "/openapi.json"
 
 
+_FEW_BYTES = 65_536
+
+
 @dataclass(frozen=True, slots=True)
 class Call(Generic[T]):
     """A request and the type of its answer. params: in order, never None. body: JSON or nothing.
 
-    patience_s: how long it may well take, where that is longer than a sender waits by itself.
+    patience_s: how long it may well take, where that is longer than a sender waits by itself. most_bytes: an answer
+    that is longer is none of ours; small where nobody knows yet who answers.
     """
 
     method: str
@@ -147,6 +151,7 @@ class Call(Generic[T]):
     params: tuple[tuple[str, str], ...] = ()
     body: bytes | None = None
     patience_s: float = 0.0
+    most_bytes: int = 256 * 2**20
 
     def decode(self, body: bytes) -> T:
         """The answer from the bytes of a success; of an answer that is text, the text. Errors: ``MsgspecError``."""
@@ -446,17 +451,17 @@ def overview() -> Call[Overview]:
 
 def health() -> Call[Health]:
     """Who answers, and how it is."""
-    return Call("GET", HEALTH, Health)
+    return Call("GET", HEALTH, Health, most_bytes=_FEW_BYTES)
 
 
 def readiness() -> Call[Readiness]:
     """Whether requests are served. Errors: ``Unavailable`` before."""
-    return Call("GET", READINESS, Readiness)
+    return Call("GET", READINESS, Readiness, most_bytes=_FEW_BYTES)
 
 
 def version() -> Call[Version]:
     """The worker's version."""
-    return Call("GET", VERSION, Version)
+    return Call("GET", VERSION, Version, most_bytes=_FEW_BYTES)
 
 
 def import_batch(batch: ImportBatch, *, dry_run: bool = False, mend: bool = False) -> Call[ImportResult]:

@@ -9,7 +9,7 @@ import msgspec
 
 from worker.contract import calls, sse
 from worker.contract.calls import Call
-from worker.contract.errors import Invalid, MemError, TimedOut, Unreachable, from_body
+from worker.contract.errors import Invalid, MemError, TimedOut, Unreachable, endless, from_body
 from worker.contract.events import StreamEvent, from_frame
 from worker.contract.recalls import APP, CALLER
 from worker.contract.settings import dialled
@@ -71,19 +71,28 @@ class WorkerClient:
         allowed_s = max(self._timeout_s, call.patience_s)
         timeout = httpx.Timeout(self._timeout_s, read=allowed_s)
         try:
-            response = await self._http.request(
+            async with self._http.stream(
                 call.method, call.path, params=params, content=call.body, headers=headers, timeout=timeout
-            )
+            ) as response:
+                pieces = []
+                size = 0
+                async for piece in response.aiter_bytes():
+                    pieces.append(piece)
+                    if (size := size + len(piece)) > call.most_bytes:
+                        if response.status_code >= 400:
+                            break
+                        raise endless(call.path)
         except httpx.TimeoutException as error:
             raise TimedOut(f"no answer from the worker within {allowed_s:g} s") from error
         except httpx.InvalidURL as error:
             raise Invalid(f"the question is too long to be sent: {error}", field="query") from error
         except httpx.TransportError as error:
             raise Unreachable(f"no worker answers at {self._where}") from error
+        body = b"".join(pieces)
         if response.status_code >= 400:
-            raise from_body(response.status_code, response.content)
+            raise from_body(response.status_code, body)
         try:
-            return call.decode(response.content)
+            return call.decode(body)
         except msgspec.MsgspecError as error:
             raise MemError(f"the worker's answer to {call.path} cannot be read: {error}") from error
 

@@ -138,6 +138,11 @@ def from_problem(problem: Problem) -> MemError:
     )
 
 
+def endless(path: str) -> MemError:
+    """For a client that gives an answer up: what streams without end is no worker of ours."""
+    return MemError(f"the answer to {path} is longer than any of ours")
+
+
 def from_body(status: int, body: bytes) -> MemError:
     """The exception in an error answer, also of a server that does not speak our problem form."""
     try:

@@ -10,7 +10,7 @@ import msgspec
 
 from worker.contract import calls, sse
 from worker.contract.calls import Call
-from worker.contract.errors import MemError, TimedOut, Unreachable, from_body
+from worker.contract.errors import MemError, TimedOut, Unreachable, endless, from_body
 from worker.contract.events import StreamEvent, from_frame
 from worker.contract.recalls import CALLER, CLI
 from worker.contract.settings import dialled
@@ -57,7 +57,7 @@ class QuickClient:
             connection.request("GET", path, headers=self._headers)
             response = connection.getresponse()
             if response.status >= 400:
-                raise from_body(response.status, response.read())
+                raise from_body(response.status, response.read(_PIECE_BYTES))
             while word not in heard and time.monotonic() < deadline and (piece := response.read1(_PIECE_BYTES)):
                 heard += piece
         except TimeoutError as error:
@@ -81,7 +81,7 @@ class QuickClient:
             connection.request("GET", calls.STREAM, headers=self._headers | resumed)
             response = connection.getresponse()
             if response.status >= 400:
-                raise from_body(response.status, response.read())
+                raise from_body(response.status, response.read(_PIECE_BYTES))
             sock.settimeout(sse.QUIET_S)
             decoder = sse.Decoder()
             while piece := response.read1(_PIECE_BYTES):
@@ -106,8 +106,13 @@ class QuickClient:
             sock.settimeout(max(_SHORTEST_S, deadline - time.monotonic()))
             response = connection.getresponse()
             pieces = []
+            size = 0
             while piece := response.read1(_PIECE_BYTES):
                 pieces.append(piece)
+                if (size := size + len(piece)) > call.most_bytes:
+                    if response.status >= 400:
+                        return response.status, b"".join(pieces)
+                    raise endless(call.path)
                 if (left_s := deadline - time.monotonic()) <= 0:
                     raise TimeoutError
                 if sock.fileno() >= 0:
