@@ -29,6 +29,7 @@ from worker.contract.search import (
 from worker.projection.meaning import Meaning, Thought, Unanswered
 from worker.search import buckets, fusion, hybrid, terms
 from worker.search.hybrid import Placed
+from worker.search.phrases import Phrase
 from worker.search.showing import Showing
 from worker.search.snippet import Highlighter
 from worker.search.timeline import Anchor, Moment, Window, parse_anchor, window
@@ -36,6 +37,7 @@ from worker.store import axis, candidates, filters, listing, plain, records
 from worker.store.axis import Run
 from worker.store.finder import Finder
 from worker.store.rows import body, texts
+from worker.store.standing import Standing
 from worker.store.tables import Connection, Store
 
 T = TypeVar("T")
@@ -52,14 +54,16 @@ _WORD = {RecordKind.OBSERVATION: "Observation", RecordKind.SUMMARY: "Session", R
 class _Asked:
     """A question as it was understood. match: the words as an FTS5 expression, empty without words.
 
-    question: the same for both engines. meaning, thinking: what is asked and the question on its way to a vector,
-    None where meaning is not asked; unasked: why it is not, though it could have helped.
+    unwanted: what it leaves out; where leaves out already what has it exactly. question: the same for both engines.
+    meaning, thinking: what is asked and the question on its way to a vector, None where meaning is not asked; unasked:
+    why it is not, though it could have helped.
     """
 
     wanted: terms.Wanted
     match: str
     where: filters.Condition
     notes: tuple[str, ...]
+    unwanted: Sequence[Phrase] = ()
     question: hybrid.Asked | None = None
     meaning: Meaning | None = None
     thinking: Future[Thought] | None = None
@@ -166,15 +170,16 @@ class Engine:
         """What a query's line says."""
         said = parse(query.text, now_epoch_ms=int(self._now() * 1000), zone=self._zone, typing=query.typing)
         wanted = terms.Wanted(said.text, said.phrases, typing=query.typing and said.ends_in_word)
-        unwanted = terms.excluding(said.excluded) if said.excluded else ""
-        excluding, known = self._finder.found(unwanted) if unwanted else None, self._store.aliases
+        unwanted = terms.phrases(said.excluded)
+        excluding, known = self._finder.found(terms.excluding(unwanted)) if unwanted else None, self._store.aliases
         where = filters.condition(query, said, excluding=excluding, known=known)
         match = terms.expression(wanted)
         wordless = (_WORDLESS,) if said.text.strip() and not match and not query.typing else ()
         span = shown_span(*_span(said, query), self._zone)
         unranked = (_UNRANKED,) if query.mode not in (None, Mode.KEYWORD) and query.order is not Order.RELEVANCE else ()
-        notes = (*said.notes, *wordless, *unranked, *((span,) if span else ()))
-        asked = _Asked(wanted, match, where, notes)
+        beyond = terms.passed_over(wanted, said.excluded)
+        notes = (*said.notes, *beyond, *wordless, *unranked, *((span,) if span else ()))
+        asked = _Asked(wanted, match, where, notes, unwanted)
         if not match or query.mode is Mode.KEYWORD or query.order is not Order.RELEVANCE:
             return asked
         match self._meaning():
@@ -258,9 +263,9 @@ class Engine:
         asked = self._understand(query)
 
         def work(connection: Connection) -> Facets:
-            match, kinds = _settled(self._finder, connection, asked, ranked=False)
-            added, _ = _meant(self._finder, connection, asked, match, kinds, hybrid.added)
-            sets = _sets(asked, match, added)
+            settled, kinds, _ = _settled(self._finder, connection, asked, ranked=False)
+            added, _ = _meant(self._finder, connection, settled, kinds, hybrid.added)
+            sets = _sets(settled, added)
             groups = [group for each in sets for group in self._finder.groups(connection, *each)]
             first = min((group.first_epoch_ms for group in groups), default=None)
             last = max((group.last_epoch_ms for group in groups), default=None)
@@ -334,48 +339,44 @@ def _find(
     """The page of what fits."""
     if asked.meaning is not None:
         asked.meaning.work_beside()
-    match, kinds = _settled(finder, connection, asked, ranked=query.order is Order.RELEVANCE)
-    notes = (_LOOSE,) if kinds and match != asked.match else ()
+    asked, kinds, loose = _settled(finder, connection, asked, ranked=query.order is Order.RELEVANCE)
+    notes = (_LOOSE,) if kinds and loose else ()
     look = partial(hybrid.window, meanwhile=meanwhile)
-    window, degraded = _meant(finder, connection, asked, match, kinds, look)
+    window, degraded = _meant(finder, connection, asked, kinds, look)
     if window is not None:
         placed = hybrid.page(connection, finder, window, limit=query.limit, offset=query.offset)
         counts = window.kinds if window.is_all else _added(kinds, window.kinds)
         return _Found(placed, counts, "semantic" if window.asked.alone else "hybrid", notes, window.degraded)
     there = sum(kinds.values()) > query.offset
-    placed = _placed(finder, connection, query, match, asked.where) if there else []
-    return _Found(placed, kinds, "keyword" if match else "filter", notes, degraded)
+    placed = _placed(finder, connection, query, asked.match, asked.where) if there else []
+    return _Found(placed, kinds, "keyword" if asked.match else "filter", notes, degraded)
 
 
 def _meant(
     finder: Finder,
     connection: Connection,
     asked: _Asked,
-    match: str,
     kinds: dict[RecordKind, int],
     look: Callable[[Connection, Finder, Meaning, Future[Thought], hybrid.Asked, int], T],
 ) -> tuple[T | None, Degraded | None]:
     """What both engines find, looked at in one way or another, or None and why there is nothing."""
     if asked.meaning is None or asked.thinking is None or asked.question is None:
         return None, None
-    # A phrase that stands somewhere is a demand for meaning too.
-    strict = asked.question.strict and match == asked.match
-    question, worded = replace(asked.question, match=match, strict=strict), sum(kinds.values())
     try:
-        return look(connection, finder, asked.meaning, asked.thinking, question, worded), None
+        return look(connection, finder, asked.meaning, asked.thinking, asked.question, sum(kinds.values())), None
     except Unanswered as unanswered:
         return None, unanswered.reason
 
 
-def _sets(asked: _Asked, match: str, added: hybrid.Added | None) -> list[tuple[str, filters.Condition]]:
+def _sets(asked: _Asked, added: hybrid.Added | None) -> list[tuple[str, filters.Condition]]:
     """What is found, as sets that do not overlap: what has the words, and what meaning adds."""
     if added is None:
-        return [(match, asked.where)]
+        return [(asked.match, asked.where)]
     if added.everything:
         return [("", asked.where)]
     more = [("", candidates.only(added.numbers))] if added.numbers else []
     alone = asked.question is not None and asked.question.alone
-    return more if alone else [(match, asked.where), *more]
+    return more if alone else [(asked.match, asked.where), *more]
 
 
 def _added(kinds: dict[RecordKind, int], more: dict[RecordKind, int]) -> dict[RecordKind, int]:
@@ -385,14 +386,41 @@ def _added(kinds: dict[RecordKind, int], more: dict[RecordKind, int]) -> dict[Re
 
 def _settled(
     finder: Finder, connection: Connection, asked: _Asked, *, ranked: bool
-) -> tuple[str, dict[RecordKind, int]]:
-    """The expression to go by and how many of each kind it finds: a phrase that stands nowhere is looked for by its
-    words. ranked: the best of them are asked for next."""
-    kinds = finder.count(connection, asked.match, asked.where, ranked=ranked)
+) -> tuple[_Asked, dict[RecordKind, int], bool]:
+    """The question to go by, how many of each kind it finds, and whether it had to be loosened: a phrase that stands
+    nowhere is looked for by its words. ranked: the best of them are asked for next."""
+    if not asked.unwanted and not asked.wanted.phrases:
+        return asked, finder.count(connection, asked.match, asked.where, ranked=ranked), False
+    unwanted = [docid for phrase in asked.unwanted for docid in _standing(finder, connection, phrase).there]
+    asked = _changed(asked, asked.match, candidates.without(asked.where, unwanted))
+    demands = terms.demands(asked.wanted)
+    standing = {phrase: _standing(finder, connection, phrase) for phrase in demands}
+    near = [phrase for phrase, found in standing.items() if found.there]
+    strict = asked
+    if near:
+        absent = [docid for phrase in near for docid in standing[phrase].absent]
+        strict = _changed(asked, terms.expression(asked.wanted, near=near), candidates.without(asked.where, absent))
+    kinds = finder.count(connection, strict.match, strict.where, ranked=ranked)
     if kinds or not asked.wanted.phrases:
-        return asked.match, kinds
-    loose = terms.expression(asked.wanted, strict=False)
-    return loose, finder.count(connection, loose, asked.where, ranked=ranked)
+        return strict, kinds, False
+    loose = _changed(asked, terms.expression(asked.wanted, strict=False), asked.where)
+    if loose.question is not None and loose.match != asked.match:
+        # A phrase that stands somewhere is a demand for meaning too.
+        loose = replace(loose, question=replace(loose.question, strict=False))
+    kinds = finder.count(connection, loose.match, loose.where, ranked=ranked)
+    return loose, kinds, loose.match != asked.match
+
+
+def _standing(finder: Finder, connection: Connection, phrase: Phrase) -> Standing:
+    """Who has a phrase otherwise than exactly."""
+    if not phrase.near:
+        return Standing()
+    return finder.standing(connection, phrase.exact, phrase.near, phrase.pattern)
+
+
+def _changed(asked: _Asked, match: str, where: filters.Condition) -> _Asked:
+    question = asked.question and replace(asked.question, match=match, where=where)
+    return replace(asked, match=match, where=where, question=question)
 
 
 def _placed(

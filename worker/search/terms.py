@@ -6,9 +6,10 @@ any other is there. Each word stands in quotes and holds only letters and digits
 
 import functools
 import itertools
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
+from worker.search.phrases import MOST_WORDS, Phrase, is_lone, quoted, read
 from worker.store import analysis
 from worker.store.stopwords import is_common
 
@@ -41,7 +42,12 @@ class Wanted:
     def words(self) -> tuple[str, ...]:
         """All words, of the phrases too, for marking them."""
         return tuple(
-            dict.fromkeys((*(word for phrase in self.phrases for word in _in_order(phrase)), *terms(self.text)))
+            dict.fromkeys(
+                (
+                    *(word for phrase in self.phrases for word in analysis.words(phrase, run_ends=False)[:MOST_WORDS]),
+                    *terms(self.text),
+                )
+            )
         )
 
     @property
@@ -50,45 +56,48 @@ class Wanted:
         return unfinished(self.text) if self.typing else None
 
 
-def expression(wanted: Wanted, *, strict: bool = True) -> str:
+def expression(wanted: Wanted, *, strict: bool = True, near: Collection[Phrase] = ()) -> str:
     """The MATCH expression; empty when there is no word in it.
 
     Phrases must be there, words need not. In a sentence a quotation is no demand: there, and without ``strict``, the
     words of the phrases are words like others.
     typing: the last word also finds the words that begin with it; one letter is no word yet.
+    near: the phrases of which all that is near is found; what of it does not have them is for others to tell.
     """
-    phrases = _phrases(wanted.phrases)
     parts = _parts(wanted)
-    if not phrases:
-        return " OR ".join(parts)
-    if not strict or len(terms(wanted.text)) >= _SENTENCE:
-        loose = [_quoted(word) for phrase in wanted.phrases[:_MOST_PHRASES] for word in terms(phrase)]
+    if not strict or not (demanded := demands(wanted)):
+        loose = [quoted(word) for phrase in wanted.phrases[:_MOST_PHRASES] for word in terms(phrase)]
         return " OR ".join(list(dict.fromkeys((*loose, *parts)))[: 2 * _MOST_TERMS])
+    phrases = [f"({phrase.exact} OR {phrase.near})" if phrase in near else phrase.exact for phrase in demanded]
     together = " AND ".join(phrases)
     return f"({together}) AND ({' OR '.join((*phrases, *parts))})"
 
 
-def phrase_expression(text: str) -> str:
-    """Its words next to each other, empty when there is none."""
-    found = _in_order(text)
-    if len(found) == 1:
-        return _quoted(found[0]) + ("*" if _is_lone(found[0]) else "")
-    return _quoted(" ".join(found)) if found else ""
+def demands(wanted: Wanted) -> list[Phrase]:
+    """The phrases that must be there; none in a sentence."""
+    return phrases(wanted.phrases) if len(terms(wanted.text)) < _SENTENCE else []
 
 
-def excluding(texts: Iterable[str]) -> str:
-    """An expression for what has any of these words or phrases, empty when there is none."""
-    return " OR ".join(_phrases(texts))
-
-
-def _phrases(texts: Iterable[str]) -> list[str]:
-    """Their expressions, each once, and not so many that a question would take seconds."""
-    found = (phrase for phrase in map(phrase_expression, dict.fromkeys(texts)) if phrase)
+def phrases(texts: Iterable[str]) -> list[Phrase]:
+    """Phrases as they are looked for, each once, and not so many that a question would take seconds."""
+    found = (phrase for phrase in map(read, dict.fromkeys(texts)) if phrase is not None)
     return list(itertools.islice(dict.fromkeys(found), _MOST_PHRASES))
 
 
-def _in_order(text: str) -> list[str]:
-    return analysis.words(text, run_ends=False)[:_MOST_TERMS]
+def excluding(unwanted: Iterable[Phrase]) -> str:
+    """An expression for what has any of these words or phrases, empty when there is none."""
+    return " OR ".join(phrase.exact for phrase in unwanted)
+
+
+def passed_over(wanted: Wanted, excluded: Sequence[str]) -> list[str]:
+    """Sentences on what is more than is looked for."""
+    words = len({word for word in analysis.words(wanted.text, run_ends=False) if not is_common(word)})
+    counts = (
+        ("words", words, _MOST_TERMS),
+        ("phrases", len(set(wanted.phrases)), _MOST_PHRASES),
+        ("words and phrases to leave out", len(set(excluded)), _MOST_PHRASES),
+    )
+    return [f"of the {count:,} {name}: the first {most} were read" for name, count, most in counts if count > most]
 
 
 def _parts(wanted: Wanted) -> list[str]:
@@ -96,17 +105,8 @@ def _parts(wanted: Wanted) -> list[str]:
     words = terms(wanted.text)
     if last is not None and len(last) < _SHORTEST_BEGINNING:
         words, last = tuple(word for word in words if word != last), None
-    parts = [_quoted(word) + ("*" if _is_lone(word) else "") for word in words]
+    parts = [quoted(word, beginning=is_lone(word)) for word in words]
     return list(dict.fromkeys((*parts, *(_beginnings(last) if last is not None else ()))))
-
-
-def _quoted(word: str) -> str:
-    return f'"{word}"'
-
-
-def _is_lone(word: str) -> bool:
-    """One character of a script without blanks: the index has it as the beginning of a pair, or alone."""
-    return len(word) == 1 and analysis.is_unspaced(word)
 
 
 def unfinished(text: str) -> str | None:
@@ -121,4 +121,4 @@ def _beginnings(word: str) -> list[str]:
     """What an unfinished word may become. The index holds stems, and the stem may be shorter than what is typed:
     `happine` must find `happiness`, kept as `happi`."""
     shortest = max(_SHORTEST_STEM, len(word) - _LONGEST_SUFFIX)
-    return [_quoted(word) + "*", *(_quoted(word[:length]) for length in range(len(word) - 1, shortest - 1, -1))]
+    return [quoted(word, beginning=True), *(quoted(word[:length]) for length in range(len(word) - 1, shortest - 1, -1))]

@@ -105,10 +105,32 @@ def _chunk(text: str, run_ends: bool) -> list[str]:
             if run_ends or len(word) == 1:
                 found.append(word[-1])
         elif piece.lastgroup == "emoji":
-            found.append(f"emoji{ord(word):x}")
+            found.append(_emoji(word))
         else:
             found.extend(_of_word(word))
     return found
+
+
+def atoms(text: str) -> Iterator[tuple[str, ...]]:
+    """The words of a phrase as a person sees them, in order: each run of a script without blanks, each part of an
+    identifier, an emoji. Behind each, what else the index has of it when it stands as it does here.
+    """
+    for piece in _PIECE.finditer(_fold(text)):
+        word = piece.group()
+        if piece.lastgroup == "run":
+            yield (word,)
+        elif piece.lastgroup == "emoji":
+            yield (_emoji(word),)
+        else:
+            for name in _SLASHES.split(_spelled(word)):
+                if _is_contraction(name):
+                    yield tuple(_parts(name))
+                else:
+                    yield from (tuple(_parts(part)) for part in _JOINTS.split(name) if part)
+
+
+def _emoji(character: str) -> str:
+    return f"emoji{ord(character):x}"
 
 
 def _of_word(word: str) -> Sequence[str]:
@@ -158,16 +180,14 @@ def _identifier(text: str) -> tuple[str, ...]:
 
 def _parts(text: str) -> list[str]:
     found: list[str] = []
-    if text[-1] in "+#":
-        text = text.rstrip("+#") + ("plusplus" if text[-1] == "+" else "sharp")
-    names = _SLASHES.split(text)
+    names = _SLASHES.split(_spelled(text))
     if len(names) > 1:
         whole = _JOINTS.sub("", "".join(names)).lower()
         if len(whole) <= _LONGEST_WHOLE:
             found.append(whole)
     for name in names:
         parts = [part for part in _JOINTS.split(name) if part]
-        contraction = "'" in name or "\u2019" in name
+        contraction = _is_contraction(name)
         if len(parts) > 1:
             whole = "".join(parts).lower()
             if len(whole) <= _LONGEST_WHOLE:
@@ -179,3 +199,14 @@ def _parts(text: str) -> list[str]:
             if not part.islower() and _HUMP.search(part):
                 found.extend(hump.lower() for hump in _CAMEL.findall(part))
     return found
+
+
+def _spelled(word: str) -> str:
+    """A word with the signs at its end in letters: `c++`, `c#`."""
+    if word[-1] not in "+#":
+        return word
+    return word.rstrip("+#") + ("plusplus" if word[-1] == "+" else "sharp")
+
+
+def _is_contraction(name: str) -> bool:
+    return "'" in name or "\u2019" in name

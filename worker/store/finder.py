@@ -8,6 +8,7 @@ from worker.contract.search import Order
 from worker.store.axis import Run
 from worker.store.filters import Condition, Part
 from worker.store.listing import Group, Ranked
+from worker.store.standing import Standing
 from worker.store.tables import Connection
 
 
@@ -42,4 +43,8 @@ class Finder(Protocol):
 
     def found(self, match: str) -> Part:
         """The docids, as a question within another."""
+        ...
+
+    def standing(self, connection: Connection, exact: str, near: str, pattern: str) -> Standing:
+        """What of all that is near a phrase has it, besides what has it exactly (see ``search.phrases``)."""
         ...

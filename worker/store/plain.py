@@ -15,8 +15,11 @@ from worker.store import listing, ordering, search_index
 from worker.store.axis import Run
 from worker.store.filters import Condition
 from worker.store.listing import Group, Ranked
+from worker.store.standing import Standing, look
 
 _QUOTED = re.compile(r'"([^"]*)"\s*\*?')
+_NEAR = re.compile(r"NEAR\(([^)]*), \d+\)")
+_QUOTED_WORDS = re.compile(r'"[^"]*"')
 _MOST_WORDS = 24
 """LIKEs in one question; more words than that say no more."""
 
@@ -69,6 +72,13 @@ def found(match: str) -> tuple[str, tuple[object, ...]]:
     return f"SELECT w.docid FROM py_words w WHERE {sql}", patterns
 
 
+def standing(connection: sqlite3.Connection, exact: str, near: str, pattern: str) -> Standing:
+    """What of all that is near a phrase has it, besides what has it exactly."""
+    (sql, close), (other, exactly) = _condition(near), _condition(exact)
+    found = f"SELECT w.docid, w.words FROM py_words w WHERE ({sql}) AND NOT ({other}) ORDER BY w.docid DESC"
+    return look(connection, found, (*close, *exactly), pattern)
+
+
 def _source(match: str, where: Condition) -> tuple[str, tuple[object, ...]]:
     if not match:
         return f"FROM py_docs d WHERE {where.sql}", where.values
@@ -80,7 +90,9 @@ def _source(match: str, where: Condition) -> tuple[str, tuple[object, ...]]:
 
 
 def _condition(match: str) -> tuple[str, tuple[str, ...]]:
-    """An FTS5 expression as SQL: what stands between the quoted words is the same in both."""
+    """An FTS5 expression as SQL: what stands between the quoted words is the same in both. How near words are to each
+    other, nobody can tell here."""
+    match = _NEAR.sub(lambda near: f"({' AND '.join(_QUOTED_WORDS.findall(near[1]))})", match)
     return _QUOTED.sub("w.words LIKE ?", match), tuple(_patterns(match))
 
 

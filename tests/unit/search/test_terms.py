@@ -96,7 +96,7 @@ def test_phrases_must_be_there_and_words_need_not() -> None:
 
 
 def test_what_is_left_out_is_an_expression_of_its_own() -> None:
-    assert terms.excluding(["token", "clock skew", "…"]) == '"token" OR "clock skew"'
+    assert terms.excluding(terms.phrases(["token", "clock skew", "…"])) == '"token" OR "clock skew"'
     assert terms.excluding([]) == ""
 
 
