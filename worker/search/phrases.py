@@ -10,6 +10,7 @@ that is what a person sees. Three readings of a phrase tell it all:
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from worker.store import analysis
@@ -37,12 +38,13 @@ def read(text: str) -> Phrase | None:
     atoms = [atom for atom in analysis.atoms(text) if atom][:MOST_WORDS]
     members = [_member(atom[0]) for atom in atoms]
     if len(atoms) > 1:
-        # Of what stands between the first and the last of them the members themselves are a part.
-        between = sum(len(atom[0]) if _is_run(atom[0]) else len(atom) for atom in atoms) + len(atoms) * (_WHOLES + 1)
-        near = f"NEAR({' '.join(members)}, {between})"
+        near = f"NEAR({' '.join(members)}, {_between(atoms)})"
     else:
         near = "" if members == [exact] else members[0]
-    return Phrase(exact, near, rf"(?<!\S){' '.join(map(_pattern, atoms))}(?!\S)")
+    # What a pattern begins with in so many letters is looked for ten times faster than what has a condition before it.
+    first = re.escape(_pairs(atoms[0][0])[0] if len(atoms[0][0]) > 1 and _is_run(atoms[0][0]) else atoms[0][0])
+    pattern = " ".join((_pattern(atoms[0], wholes=0), *map(_pattern, atoms[1:])))
+    return Phrase(exact, near, rf"{first}(?<!\S{first}){pattern.removeprefix(first)}(?!\S)")
 
 
 def in_order(text: str) -> list[str]:
@@ -67,20 +69,28 @@ def _is_run(atom: str) -> bool:
     return analysis.is_unspaced(atom[0])
 
 
+def _between(atoms: Sequence[tuple[str, ...]]) -> int:
+    """The most words that the index has between the first and the last of a phrase, those of the others included."""
+    behind = sum(1 if _is_run(atom[0]) else len(atom) - 1 for atom in atoms[:-1])
+    others = sum(len(_pairs(atom[0])) or 1 if _is_run(atom[0]) else 1 for atom in atoms[1:-1])
+    return behind + others + _WHOLES * (len(atoms) - 1)
+
+
 def _member(atom: str) -> str:
     """An expression for what the index has of a word in any case."""
     pairs = " ".join(_pairs(atom)) if _is_run(atom) else atom
     return quoted(pairs or atom, beginning=not pairs)
 
 
-def _pattern(atom: tuple[str, ...]) -> str:
+def _pattern(atom: tuple[str, ...], wholes: int = _WHOLES) -> str:
     """A word with all that the index may have of it: before it what begins like it, behind it its own parts."""
     word = re.escape(atom[0])
     if _is_run(atom[0]):
         return " ".join((*_pairs(atom[0]), rf"{re.escape(atom[0][-1])}\S?"))
     humps = " ?".join(map(re.escape, atom[0]))
     behind = f"(?: {' '.join(map(re.escape, atom[1:]))}| {humps})?" if len(atom) > 1 else f"(?: {humps})?"
-    return rf"(?:{word}\S* ){{0,{_WHOLES}}}{word}{behind}"
+    before = rf"(?:{word}\S* ){{0,{wholes}}}" if wholes else ""
+    return f"{before}{word}{behind}"
 
 
 def _pairs(run: str) -> list[str]:

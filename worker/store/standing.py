@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from worker.store.memo import remembered
 
 _MOST = 10_000
-"""Records that are looked at, the latest first; what is beyond counts as having it not. A look takes 10 µs."""
+"""Records that are looked at, the latest first; what is beyond counts as having it not. A look takes 12 µs."""
 
 
 @dataclass(frozen=True, slots=True)
