@@ -7,17 +7,11 @@ import re
 
 from msgspec import Struct
 
+from worker.contract.query import Filter, filters
+
 FIELDS = ("type", "project", "concept", "file", "session", "is", "since", "until", "at")
 DATES = ("since", "until", "at")
 SPAN = ("since", "until")
-_PLURAL = {"types": "type", "projects": "project", "concepts": "concept", "files": "file", "sessions": "session",
-           "kind": "is"}  # fmt: skip
-_NAMES = "|".join(sorted((*FIELDS, *_PLURAL), key=len, reverse=True))
-_TOKEN = re.compile(
-    rf"(?P<minus>-)?(?:(?P<field>{_NAMES}):(?!//))?(?:\"(?P<quoted>[^\"]*)\"(?=\s|$)|(?P<bare>\S+))", re.IGNORECASE
-)
-"""As ``worker.contract.query`` reads a line; a test holds the two together."""
-_TWO_WORDS = re.compile(r"(last|this) +(week|month|year)\b", re.IGNORECASE)
 
 
 class Chip(Struct, frozen=True):
@@ -29,27 +23,20 @@ class Chip(Struct, frozen=True):
     @property
     def fits(self) -> bool:
         """Whether the value can be said in a query line at all."""
-        return bool(self.value.strip()) and '"' not in self.value and "," not in self.value
+        return [each.values for each in filters(str(self))] == [(self.value,)]
 
     def __str__(self) -> str:
         return f"{self.field}:{_said(self.value)}"
 
 
-class _Piece(Struct, frozen=True):
-    start: int
-    end: int
-    field: str
-    values: tuple[str, ...]
-
-
 def chips(line: str) -> tuple[Chip, ...]:
     """The filters of a line, in its order."""
-    return tuple(Chip(piece.field, value) for piece in _pieces(line) for value in piece.values)
+    return tuple(Chip(piece.field, value) for piece in filters(line) for value in piece.values)
 
 
 def spans(line: str) -> list[tuple[int, int]]:
     """Where in the line filters stand."""
-    return [(piece.start, piece.end) for piece in _pieces(line)]
+    return [(piece.start, piece.end) for piece in filters(line)]
 
 
 def words(line: str) -> str:
@@ -63,7 +50,7 @@ def added(line: str, chip: Chip) -> str:
     """The line with a filter: beside others of its field, of which any will do; a span of time in place of the last."""
     if chip.field in DATES:
         line = _rid_of(line, DATES)
-    for piece in _pieces(line):
+    for piece in filters(line):
         if piece.field == chip.field:
             return _put(line, piece, (*piece.values, chip.value)) if chip.value not in piece.values else line
     return f"{chip} {line}".rstrip()
@@ -71,7 +58,7 @@ def added(line: str, chip: Chip) -> str:
 
 def removed(line: str, chip: Chip) -> str:
     """The line without a filter."""
-    for piece in reversed(_pieces(line)):
+    for piece in reversed(filters(line)):
         if piece.field == chip.field and chip.value in piece.values:
             line = _put(line, piece, tuple(value for value in piece.values if value != chip.value))
     return line
@@ -104,13 +91,13 @@ def shortened(line: str) -> str:
 
 
 def _rid_of(line: str, fields: tuple[str, ...]) -> str:
-    for piece in reversed(_pieces(line)):
+    for piece in reversed(filters(line)):
         if piece.field in fields:
             line = _put(line, piece, ())
     return line
 
 
-def _put(line: str, piece: _Piece, values: tuple[str, ...]) -> str:
+def _put(line: str, piece: Filter, values: tuple[str, ...]) -> str:
     """The line with other values in a piece of it."""
     said = f"{piece.field}:{_said(','.join(values))}" if values else ""
     before, after = line[: piece.start], line[piece.end :]
@@ -119,24 +106,3 @@ def _put(line: str, piece: _Piece, values: tuple[str, ...]) -> str:
 
 def _said(value: str) -> str:
     return f'"{value}"' if re.search(r"\s", value) else value
-
-
-def _pieces(line: str) -> list[_Piece]:
-    pieces: list[_Piece] = []
-    at = 0
-    while found := _TOKEN.search(line, at):
-        at = found.end()
-        name = (found["field"] or "").lower()
-        name = _PLURAL.get(name, name)
-        if not name or found["minus"]:
-            continue
-        value = found["quoted"] if found["quoted"] is not None else found["bare"]
-        if name in DATES and found["bare"] and (pair := _TWO_WORDS.match(line, found.start("bare"))):
-            value, at = pair.group(), pair.end()
-        if name in DATES:
-            values: tuple[str, ...] = (value,)
-        else:
-            values = tuple(part.strip() for part in value.split(",") if part.strip())
-        if values:
-            pieces.append(_Piece(found.start(), at, name, values))
-    return pieces

@@ -2,21 +2,26 @@
 
     words            found by relevance, any of them
     "exact phrase"   these words next to each other (in a sentence of five words and more: words like others)
-    -word -"phrase"  leave out what has it (three letters and more: `-v` is a flag that somebody looks for)
+    -word -"phrase"  leave out what has it. A word begins with a letter and has three characters and more, or any that
+                     is not ASCII: `-v`, `-1` and `--force` are looked for, and what looks as if it was meant to be left
+                     out is told
     type:bugfix,decision   project:shop   concept:gotcha   file:src/app   session:S14
     is:observation   is:summary   is:prompt
     since:2026-03-10   until:yesterday   at:"last week"   (see ``when``)
     at:14:30   at:2026-03-10T14:30   a moment: as of then, as if nothing had come after it
 
-Values are lists with commas, quoted if they hold blanks. A `word:` that is not one of these is plain text, and so is
-one without a value; one whose value cannot be read is looked for as text. ``notes`` says so. So nothing that a person
-types is an error. The filters must all hold; within one, any value will do.
+Values are lists with commas, quoted if they hold blanks. Brackets around, and what ends a clause behind, are no part of
+a phrase, a filter or a word to leave out; typographic quotes, minus and colon are what they look like. A `word:` that
+is not one of these is plain text, and so is one without a value; one whose value cannot be read is looked for as text.
+``notes`` says so. So nothing that a person types is an error. The filters must all hold; within one, any value will do.
 """
 
 import datetime as dt
 import difflib
+import functools
 import re
-from collections.abc import Iterable, Iterator
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator
 
 from msgspec import Struct, field
 
@@ -38,15 +43,29 @@ _MEANT = {
 _LIKE_FILTER = re.compile(r"(?P<name>[A-Za-z]{2,16}):(?![\d.:]+$)[\w\"]")
 """A word and what belongs to it, which an address (`localhost:8080`, `https://a`) or `std::vector` has not."""
 _MOST_VALUES = 100
+_MINUS = "-\u2212\u2013\uff0d"
+_ARROWS = f"{_MINUS}>"
+"""Behind a minus: of a flag or an arrow."""
+_OPENING, _CLOSING = "([{（【", ")]}）】"
+_ENDS = ",;，；。、"
+_STOPS = ".!?…！？"
+_QUOTED = '"[^"]*"|[“„][^“”„]*[“”]|«[^«»]*»|「[^「」]*」|『[^『』]*』|＂[^＂]*＂'
 _TOKEN = re.compile(
     # `file://` begins an address.
-    rf"(?P<minus>-)?(?:(?P<field>{'|'.join(_FIELDS)}):(?!//))?"
-    r"(?:\"(?P<quoted>[^\"]*)\"(?=\s|$)|(?P<bare>[^\s]+))",
+    rf"[{re.escape(_OPENING)}]*(?P<minus>[{_MINUS}])?(?:"
+    rf"(?P<field>{'|'.join(_FIELDS)})[:：](?!//)(?P<value>(?:\"[^\"]*\"|\S)+)"
+    rf"|(?P<quoted>{_QUOTED})[{re.escape(_CLOSING + _ENDS + _STOPS)}]*(?=\s|$)"
+    r"|(?P<bare>\S+))",
     re.IGNORECASE,
 )
-_EXCLUDED = re.compile(r"[^\W\d_][\w.:/\\-]{2,}")
-_MARKS = frozenset('-":')
+_SEPARATORS = re.compile("[,，、]")
+_MARKS = frozenset(f'{_MINUS}:："“„«「『＂')
 """Without one of these a line has nothing but words."""
+_CLOCK = re.compile(rf" +(\d{{1,2}}:\d{{2}}(?::\d{{2}})?)(?=[\s{re.escape(_CLOSING + _ENDS + _STOPS)}]|$)")
+_LETTER = re.compile("[LNM]|So")
+"""The categories of letters, digits, marks on them and emoji."""
+_SIGN = re.compile(r"\+\+|#")
+_STARS = re.compile(r"\*+/?")
 _TWO_WORDS = re.compile(r"(last|this) +(week|month|year)\b", re.IGNORECASE)
 _KINDS = {
     "observation": RecordKind.OBSERVATION, "observations": RecordKind.OBSERVATION, "obs": RecordKind.OBSERVATION,
@@ -106,8 +125,9 @@ def parse(line: str, *, now_epoch_ms: int, zone: dt.tzinfo | None = None, typing
         reading.notes.append(f"only the first {MOST_CHARS:,} characters were read")
     if _MARKS.isdisjoint(line):  # as most lines are; what follows would say the same, in ten times the time
         return Parsed(text=" ".join(line.split()), notes=tuple(reading.notes))
-    for token in _tokens(line):
-        complaint = _read(token, reading, now_epoch_ms, zone)
+    span = functools.partial(parse_range, zone=zone, now_epoch_ms=now_epoch_ms)
+    for token in _tokens(line, span):
+        complaint = _read(token, reading, span, typing=typing)
         if complaint and typing and token.ends_line:
             reading.notes.append(_yet(token))
         elif complaint:
@@ -142,61 +162,160 @@ def _few(name: str, given: Iterable[str], notes: list[str]) -> list[str]:
     return values[:_MOST_VALUES]
 
 
+class Filter(Struct, frozen=True):
+    """A filter as it stands in a line, from where to where, and its values as they are read, whether they fit or not.
+
+    field: one name for all names of a filter.
+    """
+
+    start: int
+    end: int
+    field: str
+    values: tuple[str, ...]
+
+
+def filters(line: str) -> list[Filter]:
+    """The filters of a line, in its order."""
+    found: list[Filter] = []
+    for token in _tokens(line, functools.partial(parse_range, zone=dt.UTC, now_epoch_ms=0)):
+        name = None if token.minus else _FIELDS.get(token.field or "")
+        if name is not None:
+            values = (token.value,) if name in _DATES else tuple(_values(name, token.value))
+            found += [Filter(token.start, token.end, name, values)] if values else []
+    return found
+
+
 class _Token(Struct, frozen=True):
     text: str
-    minus: bool
+    start: int
+    minus: str
     field: str | None
     quoted: bool
     value: str
     ends_line: bool
 
+    @property
+    def end(self) -> int:
+        return self.start + len(self.text)
 
-def _tokens(line: str) -> Iterator[_Token]:
+
+_Span = Callable[[str], tuple[int, int] | None]
+"""First and last millisecond of a date text."""
+
+
+def _tokens(line: str, span: _Span) -> Iterator[_Token]:
     at, last = 0, len(line.rstrip())  # once: copying the rest for each of many words takes a minute for a megabyte
     while match := _TOKEN.search(line, at):
         name = match["field"].lower() if match["field"] else None
-        value, end = match["quoted"] if match["quoted"] is not None else match["bare"], match.end()
-        if name in _DATES and (pair := _TWO_WORDS.match(line, match.start("bare"))):
-            value, end = pair.group(), pair.end()
-        quoted = match["quoted"] is not None
-        yield _Token(match.group(), match["minus"] is not None, name, quoted, value, end >= last)
+        quoted, end = match["quoted"] is not None, match.end()
+        value = match["quoted"][1:-1] if quoted else match["value"] or match["bare"]
+        if name is not None and _FIELDS[name] in _DATES:
+            value, end = _date(line, match, span)
+        text = line[match.start() : end]
+        yield _Token(text, match.start(), match["minus"] or "", name, quoted, value, end >= last)
         at = end
 
 
-def _read(token: _Token, reading: _Reading, now_epoch_ms: int, zone: dt.tzinfo | None) -> str:
+def _date(line: str, match: re.Match[str], span: _Span) -> tuple[str, int]:
+    """The value of a filter by date, and where it ends: `last week` is one, and so is a day with a time behind it."""
+    start, end = match.span("value")
+    if pair := _TWO_WORDS.match(line, start):
+        return pair.group(), pair.end()
+    value = _clean("at", match["value"].replace('"', ""))
+    if (clock := _CLOCK.match(line, end)) and span(timed := f"{value} {clock[1]}"):
+        return timed, clock.end()
+    return value, end
+
+
+def _read(token: _Token, reading: _Reading, span: _Span, *, typing: bool) -> str:
     """Take a token in; what is wrong with it if it cannot be taken as the filter it looks like."""
     name = None if token.minus else _FIELDS.get(token.field or "")
     reading.ends_in_word = False
     if name in _DATES:
-        span = parse_range(token.value, zone, now_epoch_ms=now_epoch_ms)
-        if span is None:
+        found = span(token.value)
+        if found is None:
             return f"{token.field}: takes a date (2026-03-10, 3d, yesterday, 上周), so this was looked for as text"
-        if name == "at" and span[0] == span[1]:
-            reading.as_of.append(span[0])
+        if name == "at" and found[0] == found[1]:
+            reading.as_of.append(found[0])
         else:
-            reading.since += [span[0]] if name in ("since", "at") else []
-            reading.until += [span[1]] if name in ("until", "at") else []
+            reading.since += [found[0]] if name in ("since", "at") else []
+            reading.until += [found[1]] if name in ("until", "at") else []
     elif name is not None:
-        values = [part.strip() for part in token.value.split(",") if part.strip()]
+        values = _values(name, token.value)
         if not values:
             return f"{token.field}: takes a value, so this was looked for as text"
         if name == "is" and not all(value.lower() in _KINDS for value in values):
             return f"{token.field}: takes observation, summary or prompt, so this was looked for as text"
         reading.values.setdefault(name, []).extend(values)
+        if any("*" in value.removesuffix("/*") for value in values):
+            reading.notes.append(f"{token.field}: a * within a value stands for itself")
     elif token.field is None and token.quoted and token.value.strip():
         (reading.excluded if token.minus else reading.phrases).append(token.value)
-    elif token.minus and token.field is None and _EXCLUDED.fullmatch(token.value):
-        reading.excluded.append(token.value)
+    elif token.minus and token.field is None and (unwanted := _unwanted(token)):
+        reading.excluded += unwanted
+        if '"' in token.value and not typing:
+            reading.notes.append(f"{token.text} has no second quotation mark, so this word alone is left out")
     else:
-        reading.words.append(token.text)
-        reading.ends_in_word = True
-        if token.minus and token.field in _FIELDS:
-            reading.notes.append(f"-{token.field}: leaves nothing out, so this was looked for as text")
-        elif token.text.removesuffix(":").lower() in _FIELDS and token.text.endswith(":") and not token.ends_line:
-            reading.notes.append(f"{token.text} has its value right behind it, so this was looked for as text")
-        if (like := _LIKE_FILTER.match(token.text)) is not None and like["name"].lower() not in _FIELDS:
-            reading.no_filter = reading.no_filter or like["name"]
+        _word(token, reading, typing=typing)
     return ""
+
+
+def _values(name: str, given: str) -> list[str]:
+    """The values of a filter, in order."""
+    return [value for part in _SEPARATORS.split(given.replace('"', "")) if (value := _clean(name, part))]
+
+
+def _clean(name: str, value: str) -> str:
+    """A value without what only stands around it. Names of files and projects may have nearly anything in them."""
+    value = value.strip()
+    is_name = name in ("file", "project")
+    while value and (
+        value[-1] in (_ENDS if is_name else _ENDS + _STOPS)
+        or ((at := _CLOSING.find(value[-1])) >= 0 and value.count(_CLOSING[at]) > value.count(_OPENING[at]))
+    ):
+        value = value[:-1]
+    if name == "file":
+        return _STARS.sub("", value, 1).rstrip("*") if value.startswith("*") else value.rstrip("*")
+    return value if is_name else value.strip(_OPENING + _CLOSING)
+
+
+def _unwanted(token: _Token) -> list[str]:
+    """The words that one with a minus leaves out; none if it is a flag, a number or an arrow."""
+    is_dash = token.minus != "-" and token.value[-1:] in _MINUS
+    if is_dash or token.value[:1] in _ARROWS or ("=" in token.value and token.value.isascii()):
+        return []
+    words = _bare_words(token.value)
+    return words if all(_is_word(word) for word in words) else []
+
+
+def _is_word(word: str) -> bool:
+    """Whether nobody writes it as a flag or a number with a minus."""
+    return not word[0].isdecimal() and (len(word) >= 3 or not word.isascii())
+
+
+def _bare_words(text: str) -> list[str]:
+    """What commas part, each without the punctuation around it; `c++` and `c#` keep theirs."""
+    found: list[str] = []
+    for part in _SEPARATORS.split(text):
+        if places := [at for at, char in enumerate(part) if _LETTER.match(unicodedata.category(char))]:
+            sign = _SIGN.match(part, places[-1] + 1)
+            found.append(part[places[0] : sign.end() if sign else places[-1] + 1])
+    return found
+
+
+def _word(token: _Token, reading: _Reading, *, typing: bool) -> None:
+    """Take a plain word in, and say if it was meant to be more."""
+    reading.words.append(token.text)
+    reading.ends_in_word = True
+    if token.minus and token.field in _FIELDS:
+        reading.notes.append(f"-{token.field}: leaves nothing out, so this was looked for as text")
+    elif token.minus and token.value[:1] not in _ARROWS and not (typing and token.ends_line):
+        if len(bare := " ".join(_bare_words(token.value))) > 1:
+            reading.notes.append(f'{token.text} was looked for; -"{bare}" leaves it out')
+    elif token.text[-1] in ":：" and token.text[:-1].lower() in _FIELDS and not token.ends_line:
+        reading.notes.append(f"{token.text} has its value right behind it, so this was looked for as text")
+    if (like := _LIKE_FILTER.match(token.text)) is not None and like["name"].lower() not in _FIELDS:
+        reading.no_filter = reading.no_filter or like["name"]
 
 
 def _yet(token: _Token) -> str:

@@ -5,7 +5,10 @@ import re
 
 _DATE = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})")
 _MONTH = re.compile(r"(\d{4})-(\d{1,2})")
-_MILLISECONDS = re.compile(r"\d{12,14}")
+_MILLISECONDS = re.compile(r"\d{12,14}", re.ASCII)
+_COMPACT_YEARS = range(1990, 2101)
+"""Of a moment in 12 or 14 digits; what is beyond is milliseconds since 1970, as 13 digits always are."""
+_TIMED = re.compile(r"(.+?) +([01]?\d|2[0-3]):([0-5]\d)(?::([0-5]\d))?")
 _UNITS = {
     "min": "min", "mins": "min", "minute": "min", "minutes": "min", "分钟": "min", "分": "min",
     "h": "h", "hr": "h", "hour": "h", "hours": "h", "小时": "h", "時間": "h",
@@ -72,22 +75,29 @@ def parse_range(text: str, zone: dt.tzinfo | None = None, *, now_epoch_ms: int |
     """First and last millisecond that a date text means, or None if it is none.
 
     `2026-03-10` is that whole day in ``zone`` (default: this machine's), 23 or 25 hours where clocks change, `2026-03`
-    the month; a date with a time is one moment, in ``zone`` unless it says its own; 12 to 14 digits are epoch ms.
+    the month; a date with a time is one moment, in ``zone`` unless it says its own; so is `202603101200`, to the minute
+    or second; 12 to 14 digits that are no such date are epoch ms.
     With ``now_epoch_ms`` also what is told from now: `3d`, `2h`, `30min`, `2 weeks ago`, `3天前` (that long ago),
-    `14:30` (today), `today`, `yesterday`, `monday` (the latest),
+    `14:30` (today), `yesterday 14:30`, `today`, `yesterday`, `monday` (the latest),
     `last monday` (not today), `this week`, `last month`, `昨天`, `上周`, `周一`, …
     """
     text = text.strip()
-    if _MILLISECONDS.fullmatch(text):
-        return int(text), int(text)
     try:
+        if _MILLISECONDS.fullmatch(text):
+            moment = _compact(text)
+            epoch = int(text) if moment is None else wall_ms(moment, zone)
+            return epoch, epoch
+        if timed := _TIMED.fullmatch(text):
+            hour, minute, second = (int(part or 0) for part in timed.groups()[1:])
+            day = parse_range(timed[1], zone, now_epoch_ms=now_epoch_ms)
+            return None if day is None else _at(day, dt.time(hour, minute, second), zone)
         if now_epoch_ms is not None and (span := _relative(text.lower(), zone, now_epoch_ms)):
             return span
         if month := _MONTH.fullmatch(text):
             first = dt.date(int(month[1]), int(month[2]), 1)
             return _days(first, _month_end(first), zone)
-        if day := _DATE.fullmatch(text):
-            date = dt.date(*(int(part) for part in day.groups()))
+        if numbers := _DATE.fullmatch(text):
+            date = dt.date(*(int(part) for part in numbers.groups()))
             return _days(date, date, zone)
         moment = dt.datetime.fromisoformat(text)
         if not any(char in text for char in ":T "):
@@ -95,6 +105,26 @@ def parse_range(text: str, zone: dt.tzinfo | None = None, *, now_epoch_ms: int |
         epoch = epoch_ms(moment) if moment.tzinfo else wall_ms(moment, zone)
     except (ValueError, OverflowError):
         return None
+    return epoch, epoch
+
+
+def _compact(digits: str) -> dt.datetime | None:
+    """`20260310120000`, or without the seconds, as the time it says; None if it is none that anybody means."""
+    if len(digits) == 13 or int(digits[:4]) not in _COMPACT_YEARS:
+        return None
+    try:
+        month, day, hour, minute, second = (int(digits[at : at + 2] or 0) for at in range(4, 14, 2))
+        return dt.datetime.combine(dt.date(int(digits[:4]), month, day), dt.time(hour, minute, second))
+    except ValueError:
+        return None
+
+
+def _at(day: tuple[int, int], time: dt.time, zone: dt.tzinfo | None) -> tuple[int, int] | None:
+    """A time on a day, None if it is not one day."""
+    first, last = (at_ms(epoch, zone).date() for epoch in day)
+    if first != last or day[0] == day[1]:
+        return None
+    epoch = wall_ms(dt.datetime.combine(first, time), zone)
     return epoch, epoch
 
 

@@ -31,7 +31,7 @@ def read(line: str, *, typing: bool = False) -> dict[str, Any]:
         ("cache -token", {"text": "cache", "excluded": ("token",), "ends_in_word": False}),
         ('-"clock skew"', {"excluded": ("clock skew",), "ends_in_word": False}),
         # Flags and arrows are looked for, not left out.
-        ("grep -v -rA --force a-b - ->", {"text": "grep -v -rA --force a-b - ->"}),
+        ("grep -v --force a-b - -> ->c -1 –v–", {"text": "grep -v --force a-b - -> ->c -1 –v–"}),
         ("type:bugfix,decision", {"types": ("bugfix", "decision"), "ends_in_word": False}),
         ("TYPE:bugfix types:change", {"types": ("bugfix", "change"), "ends_in_word": False}),
         ('project:"my shop" x', {"projects": ("my shop",), "text": "x"}),
@@ -59,6 +59,130 @@ def read(line: str, *, typing: bool = False) -> dict[str, Any]:
 )
 def test_a_line_is_read_as_a_person_means_it(line: str, expected: dict[str, Any]) -> None:
     assert read(line) == expected
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        "-zebra!", "-zebra,", "-zebra?", "-zebra*", "-(zebra)", "(-zebra)", "-'zebra'", "-#zebra", "-_zebra", "-@zebra",
+        "−zebra", "–zebra", "－zebra", '-"zebra"', '-"zebra",', "-“zebra”", "-「zebra」。",
+    ],
+)  # fmt: skip
+def test_a_word_with_a_minus_is_left_out_whatever_stands_around_it(word: str) -> None:
+    assert read(f"kiwi {word}") == {"text": "kiwi", "excluded": ("zebra",), "ends_in_word": False}
+
+
+@pytest.mark.parametrize(
+    ("line", "excluded"),
+    [
+        ("-don't", "don't"),
+        ("-c++", "c++"),
+        ("-cafe\u0301,", "cafe\u0301"),
+        ("-हिन्दी", "हिन्दी"),
+        ("-缓存。", "缓存"),
+        ("-雨", "雨"),
+        ("-не", "не"),
+        ("-session-lock", "session-lock"),
+        ("-src/app.py", "src/app.py"),
+        ("-😀", "😀"),
+    ],
+)
+def test_what_is_no_flag_and_no_number_is_left_out(line: str, excluded: str) -> None:
+    assert read(line) == {"excluded": (excluded,), "ends_in_word": False}
+    assert read("-zebra,缓存，cats kiwi") == {"excluded": ("zebra", "缓存", "cats"), "text": "kiwi"}
+
+
+@pytest.mark.parametrize(
+    ("word", "bare"),
+    [
+        ("-3.12", "3.12"),
+        ("-2026", "2026"),
+        ("-rA", "rA"),
+        ("-go!", "go"),
+        ("-C#", "C#"),
+        ("-Dx=yes", "Dx=yes"),
+        ("-3db", "3db"),
+    ],
+)
+def test_a_flag_or_number_is_looked_for_and_how_to_leave_it_out_is_said(word: str, bare: str) -> None:
+    assert read(f"{word} kiwi") == {
+        "text": f"{word} kiwi",
+        "notes": (f'{word} was looked for; -"{bare}" leaves it out',),
+    }
+    assert read(f'-"{bare}"')["excluded"] == (bare,)
+    assert read(f"kiwi {word}", typing=True) == {"text": f"kiwi {word}"}
+
+
+def test_an_open_quotation_leaves_its_first_word_out_and_that_is_said() -> None:
+    said = read('-"zebra kiwi')
+    assert (said["excluded"], said["text"], len(said["notes"])) == (("zebra",), "kiwi", 1)
+    assert "notes" not in read('-"zebra ki', typing=True)
+
+
+@pytest.mark.parametrize(
+    "line", ['"a b",', '"a b".', '("a b")', "“a b”", "„a b“", "«a b»!", "「a b」", '["a b"];', "＂a b＂？"]
+)
+def test_a_phrase_is_one_whatever_stands_around_it(line: str) -> None:
+    assert read(line) == {"phrases": ("a b",), "ends_in_word": False}
+    assert read(f"-{line}, kiwi".replace(",,", ","))["text"].endswith("kiwi")
+
+
+def test_what_only_holds_a_quotation_is_text() -> None:
+    for line in ('print("a b")', '{"key": 1}', 'x="a b"'):
+        assert read(line)["text"] == line
+
+
+@pytest.mark.parametrize(
+    ("line", "name", "values"),
+    [
+        ("(type:bugfix)", "types", ("bugfix",)),
+        ("type:bugfix)", "types", ("bugfix",)),
+        ("type:bugfix; (kind:prompt)", "types", ("bugfix",)),
+        ('type:"bugfix","decision"', "types", ("bugfix", "decision")),
+        ('type:"bugfix",decision,', "types", ("bugfix", "decision")),
+        ("type:bugfix，decision、change", "types", ("bugfix", "decision", "change")),
+        ("type：bugfix", "types", ("bugfix",)),
+        ("concept:(gotcha)?", "concepts", ("gotcha",)),
+        ('concept:"how it works".', "concepts", ("how it works",)),
+        ("project:yahoo!,shop/*", "projects", ("yahoo!", "shop/*")),
+        ('project:"my shop",farm', "projects", ("my shop", "farm")),
+        ("file:*.py", "files", (".py",)),
+        ("file:**/app.py;", "files", ("app.py",)),
+        ("file:src/**", "files", ("src/",)),
+        ("(file:app/(auth)/page.tsx)", "files", ("app/(auth)/page.tsx",)),
+        ("session:S14.", "sessions", ("S14",)),
+    ],
+)
+def test_a_filter_is_one_whatever_stands_around_it(line: str, name: str, values: tuple[str, ...]) -> None:
+    said = read(line)
+    assert said[name] == values
+    assert not {"text", "notes"} & set(said)
+
+
+@pytest.mark.parametrize("line", ["file:src/*.py", "type:bug*", "concept:how-*-works"])
+def test_a_star_that_stands_for_nothing_is_told(line: str) -> None:
+    assert read(line)["notes"] == (f"{line.partition(':')[0]}: a * within a value stands for itself",)
+
+
+@pytest.mark.parametrize(
+    ("line", "meant"),
+    [
+        ("at:2026-10-29 10:00", "2026-10-29T10:00"),
+        ("(at:2026-10-29 9:00:30)", "2026-10-29T09:00:30"),
+        ('at:"2026-10-29", 10:00', "2026-10-29T10:00"),
+        ("at:yesterday 14:30.", "2026-03-03T14:30"),
+        ("at:周一 14:30", "2026-03-02T14:30"),
+        ("date:x at:202610291000", "2026-10-29T10:00"),
+    ],
+)
+def test_a_time_behind_a_date_belongs_to_it(line: str, meant: str) -> None:
+    moment = parse_range(meant, BERLIN)
+    assert moment is not None and parse(line, now_epoch_ms=NOW, zone=BERLIN).as_of_epoch_ms == moment[0]
+
+
+def test_a_time_behind_what_is_no_day_is_a_word() -> None:
+    for date in "14:30", "2026-10-29T10:00", "3h", "last week":
+        assert parse(f"at:{date} 10:00", now_epoch_ms=NOW, zone=BERLIN).text == "10:00"
 
 
 @pytest.mark.parametrize(

@@ -67,10 +67,21 @@ def test_the_first_and_the_last_day_are_days_too(name: str, text: str) -> None:
         ("2026-03-10T01:30Z", TAIPEI, "2026-03-10T01:30+00:00"),
         ("2026-03-10T01:30:00.123+08:00", UTC, "2026-03-09T17:30:00.123+00:00"),
         ("1772625600000", UTC, "2026-03-04T12:00+00:00"),
+        ("2026-03-10 1:30", TAIPEI, "2026-03-09T17:30+00:00"),
+        ("202603101200", TAIPEI, "2026-03-10T04:00+00:00"),
+        ("20260310120059", UTC, "2026-03-10T12:00:59+00:00"),
     ],
 )
 def test_date_with_a_time_is_one_moment(text: str, zone: dt.tzinfo, when: str) -> None:
     assert parse_range(text, zone) == (moment(when), moment(when))
+
+
+@pytest.mark.parametrize(
+    "digits",
+    ["1772625600000", "202613101200", "202602301200", "202603102500", "198903101200", "210203101200", "20260310120099"],
+)
+def test_digits_that_no_calendar_and_no_clock_shows_are_milliseconds(digits: str) -> None:
+    assert parse_range(digits, BERLIN) == (int(digits), int(digits))
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ LINES = [
     "", "auth", "auth type:bugfix", "type:bugfix,decision auth", 'project:"my shop" x', "-type:bugfix",
     'concept:gotcha "exact phrase" -word', "file://host/x", "types:bugfix projects:shop", "since:7d session:S14",
     'type:"a b", c', "TYPE:Bugfix", "type:", "foo type:bugfix",
-    "since:last week auth",
+    "since:last week auth", "(type:bugfix) auth", 'type:"a","b c"; auth', "type：a，b", "at:2026-10-29 10:00 auth",
 ]  # fmt: skip
 
 
@@ -37,6 +37,11 @@ def test_a_chip_goes_in_and_out_and_leaves_the_rest(line: str, chip: Chip) -> No
     again = parse(removed(with_it, chip), now_epoch_ms=NOW_MS)
     assert (again.types, again.projects, again.concepts) == (before.types, before.projects, before.concepts)
     assert again.text == before.text
+
+
+def test_a_chip_fits_if_a_line_can_say_its_value() -> None:
+    assert all(Chip("project", value).fits for value in ("shop", "my shop", "yahoo!", "app (old)", "a/*"))
+    assert not any(Chip("type", value).fits for value in ("", " ", 'a"b', "a,b", "a，b", "bugfix!"))
 
 
 def test_values_of_a_field_stand_together_and_a_date_replaces_the_last() -> None:
