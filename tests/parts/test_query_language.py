@@ -1,5 +1,7 @@
 """The query language on real rows: what a line finds, and what is said of how it was read."""
 
+import json
+import unicodedata
 from typing import Any
 
 import pytest
@@ -10,6 +12,7 @@ from worker.contract.errors import Invalid
 from worker.contract.search import SearchQuery
 from worker.contract.when import parse_range
 from worker.search.engine import Engine
+from worker.store.aliases import merge
 from worker.store.tables import Store
 
 
@@ -87,6 +90,54 @@ async def test_a_concept_is_meant_in_any_letter_case(store: Store) -> None:
     assert await titles(engine, "concept:How-it-works") == set(spelled[:3])
     assert await titles(engine, "", concepts=("how-it-works", "GOTCHA")) == set(spelled[:4])
     assert await titles(engine, "concept:Other") == set(spelled)
+
+
+@pytest.mark.parametrize("name", ["Проект", "Ökosystem", "ÉCOLE", "ＳＨＯＰ", "İş", "Eé[*]?^-x]", "Shop"])
+async def test_a_project_is_meant_in_any_letter_case_of_any_script(store: Store, name: str) -> None:
+    named = [name, f"{name}/Tree", unicodedata.normalize("NFC" if "İ" in name else "NFD", name) + "2", "other"]
+    rows = [observation_row(each, project=each, memory_session_id=f"m-{each}") for each in named]
+    await fill(store, make_batch(rows, sessions=[session_row(each, project=each) for each in named]))
+    await store.write(lambda connection: merge(connection, "other", name))
+    engine = Engine(store)
+    for said in dict.fromkeys((name, name.lower(), name.upper(), name.swapcase())):
+        if len(said) == len(name) or said == name.lower():
+            assert await titles(engine, f'project:"{said}"') == {name, "other"}
+            assert await titles(engine, f'project:"{said}/*"') == {name, "other", named[1]}
+            assert await titles(engine, f'project:"{said}2",nothing') == {named[2]}
+    assert await titles(engine, "project:nothing") == set()
+
+
+@pytest.mark.parametrize("path", ["docs/Übersicht.md", "docs/U\u0308bersicht.md"])
+async def test_a_file_is_meant_in_any_letter_case_of_any_script(store: Store, path: str) -> None:
+    rows = [
+        observation_row("it", files_read=json.dumps([path])),
+        observation_row("not", files_read='["docs/bersicht.md"]'),
+    ]
+    await fill(
+        store,
+        make_batch(rows, summaries=[summary_row(request="sum", files_edited=json.dumps([path], ensure_ascii=False))]),
+    )
+    engine = Engine(store)
+    for said in ("übersicht", "ÜBERSICHT.MD", "u\u0308bersicht", "s/Übersicht"):
+        assert await titles(engine, f"file:{said}") == {"it", "sum"}
+        assert await titles(engine, "", files=("nothing", said)) == {"it", "sum"}
+    assert await titles(engine, "file:übersicht*.md") == set()
+    assert await titles(engine, "file:" + "ü" * 4_990) == set()
+
+
+@pytest.mark.parametrize(
+    ("line", "note"),
+    [
+        (" ".join(f"word{number}" for number in range(71)), "of the 71 words: the first 64 were read"),
+        (" ".join(f"-word{number}" for number in range(17)), "of the 17 words and phrases to leave out: the first 16"),
+        (" ".join(f'"word{number}"' for number in range(18)), "of the 18 phrases: the first 16"),
+    ],
+)
+async def test_what_is_more_than_is_looked_for_is_told(memory: Engine, line: str, note: str) -> None:
+    page = await memory.search(SearchQuery(text=line))
+    assert page.notes[0].startswith(note)
+    fewer = await memory.search(SearchQuery(text=" ".join(line.split()[:16])))
+    assert not any("the first" in said for said in fewer.notes)
 
 
 async def test_concepts_are_counted_when_they_are_asked_for(memory: Engine) -> None:

@@ -105,4 +105,5 @@ def _put(line: str, piece: Filter, values: tuple[str, ...]) -> str:
 
 
 def _said(value: str) -> str:
-    return f'"{value}"' if re.search(r"\s", value) else value
+    """A value in quotes, if without them it would end sooner or lose what it begins or ends with."""
+    return f'"{value}"' if re.search(r"\s|^[^\w./~]|[^\w/*]$", value) else value

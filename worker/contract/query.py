@@ -65,7 +65,7 @@ _CLOCK = re.compile(rf" +(\d{{1,2}}:\d{{2}}(?::\d{{2}})?)(?=[\s{re.escape(_CLOSI
 _LETTER = re.compile("[LNM]|So")
 """The categories of letters, digits, marks on them and emoji."""
 _SIGN = re.compile(r"\+\+|#")
-_STARS = re.compile(r"\*+/?")
+_STARS = re.compile(r"^\*+/?|\*+$")
 _TWO_WORDS = re.compile(r"(last|this) +(week|month|year)\b", re.IGNORECASE)
 _KINDS = {
     "observation": RecordKind.OBSERVATION, "observations": RecordKind.OBSERVATION, "obs": RecordKind.OBSERVATION,
@@ -221,7 +221,7 @@ def _date(line: str, match: re.Match[str], span: _Span) -> tuple[str, int]:
     start, end = match.span("value")
     if pair := _TWO_WORDS.match(line, start):
         return pair.group(), pair.end()
-    value = _clean("at", match["value"].replace('"', ""))
+    value = _clean("at", match["value"]).replace('"', "")
     if (clock := _CLOCK.match(line, end)) and span(timed := f"{value} {clock[1]}"):
         return timed, clock.end()
     return value, end
@@ -262,20 +262,23 @@ def _read(token: _Token, reading: _Reading, span: _Span, *, typing: bool) -> str
 
 def _values(name: str, given: str) -> list[str]:
     """The values of a filter, in order."""
-    return [value for part in _SEPARATORS.split(given.replace('"', "")) if (value := _clean(name, part))]
+    values = (_clean(name, part).replace('"', "").strip() for part in _SEPARATORS.split(given))
+    if name == "file":
+        values = (_STARS.sub("", value) for value in values)
+    return [value for value in values if value]
 
 
 def _clean(name: str, value: str) -> str:
-    """A value without what only stands around it. Names of files and projects may have nearly anything in them."""
+    """A value without what only stands around it, or around its quotes. Names of files and projects may have nearly
+    anything in them."""
     value = value.strip()
     is_name = name in ("file", "project")
+    ends = _ENDS if is_name else _ENDS + _STOPS
     while value and (
-        value[-1] in (_ENDS if is_name else _ENDS + _STOPS)
+        value[-1] in ends
         or ((at := _CLOSING.find(value[-1])) >= 0 and value.count(_CLOSING[at]) > value.count(_OPENING[at]))
     ):
         value = value[:-1]
-    if name == "file":
-        return _STARS.sub("", value, 1).rstrip("*") if value.startswith("*") else value.rstrip("*")
     return value if is_name else value.strip(_OPENING + _CLOSING)
 
 

@@ -1,6 +1,7 @@
 """Pure: the filters of a question as a condition on ``py_docs d`` and its parameters."""
 
 import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -18,6 +19,8 @@ INTERNAL_PROJECT = "observer-sessions"
 
 _NO_ALIASES: Mapping[str, str] = MappingProxyType({})
 _MOST_VALUES = 100
+_LONGEST_SPELLED = 2_000
+"""Characters of a pattern; SQLite refuses one of 50,000 bytes."""
 _OBSERVATION, _SUMMARY = CODES[RecordKind.OBSERVATION], CODES[RecordKind.SUMMARY]
 
 
@@ -106,8 +109,38 @@ def _projects(names: Sequence[str], known: Mapping[str, str]) -> Part:
     """Any of the projects, or merged into one, in any letter case."""
     lower = {alias.lower(): project.lower() for alias, project in known.items()}
     lowered = list(dict.fromkeys(other for name in names for other in together(lower, name.lower())))
-    found = [named(column, lowered) for column in ("lower(d.project)", "lower(d.merged)")]
+    found = [_in_any_case(column, lowered) for column in ("d.project", "d.merged")]
     return f"({' OR '.join(sql for sql, _ in found)})", [value for _, values in found for value in values]
+
+
+def _in_any_case(column: str, names: Sequence[str]) -> Part:
+    """``named``, in any letter case. SQLite's own ``lower`` knows ASCII alone."""
+    plain = [name for name in names if name.isascii()]
+    tests = [named(f"lower({column})", plain)] if plain else []
+    for name in names:
+        if not name.isascii():
+            head = project_name.head(name)
+            patterns = _spelled(name) if head is None else [*_spelled(head), *_spelled(head, after="/*")]
+            tests.append((" OR ".join(f"{column} GLOB ?" for _ in patterns), patterns))
+    return f"({' OR '.join(sql for sql, _ in tests)})", [value for _, values in tests for value in values]
+
+
+def _spelled(text: str, *, before: str = "", after: str = "") -> list[str]:
+    """Patterns for GLOB that match a text in any letter case, its accents as one character or two.
+
+    before, after: what of a pattern stands around.
+    """
+    text = text[:_LONGEST_SPELLED].replace("i\u0307", "i")  # what Python makes of the letter in ``_letter``
+    forms = dict.fromkeys(unicodedata.normalize(form, text) for form in ("NFC", "NFD"))
+    return [f"{before}{''.join(map(_letter, form))}{after}" for form in forms]
+
+
+def _letter(character: str) -> str:
+    """A pattern for one character in either case."""
+    if character in "iIİ":
+        return "[iIİ]"
+    cases = {character, character.lower(), character.upper(), character.title()}
+    return f"[{''.join(sorted(case for case in cases if len(case) == 1))}]" if character not in "]^" else character
 
 
 def named(column: str, names: Sequence[str]) -> Part:
@@ -166,8 +199,7 @@ _PLAIN = re.compile(r"[A-Za-z0-9_.-]+")
 
 def _files(paths: Sequence[str]) -> Part:
     """Any of the paths is part of any path of the record; letter case does not matter."""
-    # Not LIKE: it refuses long patterns.
-    parts = " OR ".join("instr(lower(f.value), lower(?))" for _ in paths)
+    parts, given = _parts_of("f.value", paths)
     tests: list[str] = []
     values: list[object] = []
     for code, table, columns in (
@@ -178,12 +210,24 @@ def _files(paths: Sequence[str]) -> Part:
         for column in columns:
             near = " OR ".join(f"instr(lower({column}), ?)" for _ in paths)
             inside.append(f"(({near}) AND EXISTS (SELECT 1 FROM {_EACH.format(column=column)} f WHERE {parts}))")
-            values += [*(plain_piece(path).lower() for path in paths), *paths]
+            values += [*(plain_piece(path).lower() for path in paths), *given]
         tests.append(
             f"(d.kind = {code} AND EXISTS "
             f"(SELECT 1 FROM {table} o WHERE o.id = d.record_id AND ({' OR '.join(inside)})))"
         )
     return "(" + " OR ".join(tests) + ")", values
+
+
+def _parts_of(column: str, paths: Sequence[str]) -> Part:
+    """Any of the paths is part of the column, in any letter case."""
+    tests: list[str] = []
+    values: list[object] = []
+    for path in paths:
+        # Not LIKE or GLOB where it can be helped: they refuse long patterns.
+        patterns = [] if path.isascii() else _spelled(path, before="*", after="*")
+        tests += [f"{column} GLOB ?" for _ in patterns] or [f"instr(lower({column}), lower(?))"]
+        values += patterns or [path]
+    return " OR ".join(tests), values
 
 
 def plain_piece(path: str) -> str:
