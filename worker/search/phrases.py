@@ -19,6 +19,9 @@ MOST_WORDS = 64
 _WHOLES = 3
 """The most that the index has of an identifier before its first part: path, name in it, word with humps."""
 
+_HUMP = 3
+"""Letters of a part of a word with humps, of which the index has each behind it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
@@ -71,7 +74,7 @@ def _is_run(atom: str) -> bool:
 
 def _between(atoms: Sequence[tuple[str, ...]]) -> int:
     """The most words that the index has between the first and the last of a phrase, those of the others included."""
-    behind = sum(1 if _is_run(atom[0]) else len(atom) - 1 for atom in atoms[:-1])
+    behind = sum(1 if _is_run(atom[0]) else max(len(atom) - 1, len(atom[0]) // _HUMP) for atom in atoms[:-1])
     others = sum(len(_pairs(atom[0])) or 1 if _is_run(atom[0]) else 1 for atom in atoms[1:-1])
     return behind + others + _WHOLES * (len(atoms) - 1)
 
@@ -88,7 +91,7 @@ def _pattern(atom: tuple[str, ...], wholes: int = _WHOLES) -> str:
     if _is_run(atom[0]):
         return " ".join((*_pairs(atom[0]), rf"{re.escape(atom[0][-1])}\S?"))
     humps = " ?".join(map(re.escape, atom[0]))
-    behind = f"(?: {' '.join(map(re.escape, atom[1:]))}| {humps})?" if len(atom) > 1 else f"(?: {humps})?"
+    behind = f"(?: {' '.join(map(re.escape, atom[1:]))}| {humps})?+" if len(atom) > 1 else f"(?: {humps})?+"
     before = rf"(?:{word}\S* ){{0,{wholes}}}" if wholes else ""
     return f"{before}{word}{behind}"
 

@@ -1,3 +1,4 @@
+import re
 import sqlite3
 from collections.abc import Iterator
 
@@ -98,6 +99,57 @@ def test_phrases_must_be_there_and_words_need_not() -> None:
 def test_what_is_left_out_is_an_expression_of_its_own() -> None:
     assert terms.excluding(terms.phrases(["token", "clock skew", "…"])) == '"token" OR "clock skew"'
     assert terms.excluding([]) == ""
+
+
+@given(HOSTILE)
+def test_no_phrase_is_syntax(index: sqlite3.Connection, text: str) -> None:
+    for phrase in terms.phrases([text]):
+        for expression in (phrase.exact, phrase.near or '"x"', f"{phrase.near or phrase.exact} NOT {phrase.exact}"):
+            index.execute("SELECT count(*) FROM t WHERE t MATCH ?", (expression,)).fetchall()
+        re.compile(phrase.pattern)
+
+
+WRITTEN = st.lists(
+    st.sampled_from(
+        [
+            "use",
+            "session",
+            "RateLimiter",
+            "tryAcquire",
+            "getUserByName",
+            "c++",
+            "修复",
+            "刷",
+            "한국어",
+            "v3",
+            "12",
+            "😀",
+        ]
+    ),
+    min_size=2,
+    max_size=6,
+)
+GAPS = st.lists(st.sampled_from([" ", "-", ".", "/", ", ", " (", "::", "\n"]), min_size=7, max_size=7)
+
+
+@given(WRITTEN, GAPS, st.data())
+def test_a_phrase_stands_wherever_its_words_do(
+    index: sqlite3.Connection, written: list[str], gaps: list[str], data: st.DataObject
+) -> None:
+    """Whatever is between them, as long as it is no letter and no digit, and whatever is before and behind."""
+    first = data.draw(st.integers(0, len(written) - 1))
+    last = data.draw(st.integers(first + 1, len(written)))
+    text = "".join(word + gap for word, gap in zip(written, gaps, strict=False))
+    index.execute("DELETE FROM t")
+    index.execute("INSERT INTO t VALUES ('', ?)", (analysis.line(text),))
+    for said in (" ".join(written[first:last]), "".join(a + b for a, b in zip(written, gaps, strict=False))):
+        (phrase,) = terms.phrases([said])
+        near = f"{phrase.exact} OR {phrase.near}" if phrase.near else phrase.exact
+        exactly, nearly = (
+            index.execute("SELECT count(*) FROM t WHERE t MATCH ?", (expression,)).fetchone()[0]
+            for expression in (phrase.exact, near)
+        )
+        assert exactly or (nearly and re.search(phrase.pattern, analysis.line(text))), (said, text)
 
 
 def test_a_quotation_in_a_sentence_is_no_demand() -> None:
