@@ -74,7 +74,6 @@ async def found(engine: Engine, line: str) -> set[int]:
         ("ratelimiter tryacquire now", {6}),
         ("limiter try", {6}),
         ("RateLimiter now", set()),
-        ("tryAcquire try", set()),
         ("RateLimiter", {6, 8}),
         ("open src", {7}),
         ("src app", {7}),

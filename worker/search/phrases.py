@@ -91,9 +91,9 @@ def _pattern(atom: tuple[str, ...], wholes: int = _WHOLES) -> str:
     if _is_run(atom[0]):
         return " ".join((*_pairs(atom[0]), rf"{re.escape(atom[0][-1])}\S?"))
     humps = " ?".join(map(re.escape, atom[0]))
-    behind = f"(?: {' '.join(map(re.escape, atom[1:]))}| {humps})?+" if len(atom) > 1 else f"(?: {humps})?+"
+    own = f"| {' '.join(map(re.escape, atom[1:]))}" if len(atom) > 1 else ""
     before = rf"(?:{word}\S* ){{0,{wholes}}}" if wholes else ""
-    return f"{before}{word}{behind}"
+    return f"{before}{word}(?: {humps}{own})?"
 
 
 def _pairs(run: str) -> list[str]:
