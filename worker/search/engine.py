@@ -37,7 +37,6 @@ from worker.store import axis, candidates, filters, listing, plain, records
 from worker.store.axis import Run
 from worker.store.finder import Finder
 from worker.store.rows import body, texts
-from worker.store.standing import Standing
 from worker.store.tables import Connection, Store
 
 T = TypeVar("T")
@@ -391,15 +390,13 @@ def _settled(
     nowhere is looked for by its words. ranked: the best of them are asked for next."""
     if not asked.unwanted and not asked.wanted.phrases:
         return asked, finder.count(connection, asked.match, asked.where, ranked=ranked), False
-    unwanted = [docid for phrase in asked.unwanted for docid in _standing(finder, connection, phrase).there]
-    asked = _changed(asked, asked.match, candidates.without(asked.where, unwanted))
-    demands = terms.demands(asked.wanted)
-    standing = {phrase: _standing(finder, connection, phrase) for phrase in demands}
-    near = [phrase for phrase, found in standing.items() if found.there]
+    asked = _changed(asked, asked.match, _without(finder, connection, asked.where, asked.unwanted))
+    standing = {phrase: _standing(finder, connection, phrase) for phrase in terms.demands(asked.wanted)}
+    near = {phrase: docids for phrase, docids in standing.items() if docids}
     strict = asked
     if near:
-        absent = [docid for phrase in near for docid in standing[phrase].absent]
-        strict = _changed(asked, terms.expression(asked.wanted, near=near), candidates.without(asked.where, absent))
+        parts = [_either(finder.found(phrase.exact), filters.any_of(docids)) for phrase, docids in near.items()]
+        strict = _changed(asked, terms.expression(asked.wanted, near=near), filters.narrowed(asked.where, parts))
     kinds = finder.count(connection, strict.match, strict.where, ranked=ranked)
     if kinds or not asked.wanted.phrases:
         return strict, kinds, False
@@ -411,11 +408,22 @@ def _settled(
     return loose, kinds, loose.match != asked.match
 
 
-def _standing(finder: Finder, connection: Connection, phrase: Phrase) -> Standing:
-    """Who has a phrase otherwise than exactly."""
-    if not phrase.near:
-        return Standing()
-    return finder.standing(connection, phrase.exact, phrase.near, phrase.pattern)
+def _without(
+    finder: Finder, connection: Connection, where: filters.Condition, unwanted: Sequence[Phrase]
+) -> filters.Condition:
+    """The same filters, without what has phrases otherwise than exactly."""
+    docids = [docid for phrase in unwanted for docid in _standing(finder, connection, phrase)]
+    sql, values = filters.any_of(docids)
+    return filters.narrowed(where, [(f"NOT {sql}", values)] if docids else [])
+
+
+def _standing(finder: Finder, connection: Connection, phrase: Phrase) -> tuple[int, ...]:
+    """The docids of what has a phrase otherwise than exactly."""
+    return finder.standing(connection, phrase.exact, phrase.near, phrase.pattern) if phrase.near else ()
+
+
+def _either(exactly: filters.Part, otherwise: filters.Part) -> filters.Part:
+    return f"(d.docid IN ({exactly[0]}) OR {otherwise[0]})", [*exactly[1], *otherwise[1]]
 
 
 def _changed(asked: _Asked, match: str, where: filters.Condition) -> _Asked:

@@ -1,5 +1,6 @@
 """Pure: the filters of a question as a condition on ``py_docs d`` and its parameters."""
 
+import json
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
@@ -75,6 +76,18 @@ def condition(
     sql = " AND ".join(sql for sql, _ in parts)
     values = tuple(value for _, values in parts for value in values)
     return Condition(sql, values, narrow=len(parts) > 1 or query.project is not None)
+
+
+def narrowed(where: Condition, parts: Sequence[Part]) -> Condition:
+    """The same filters, and others."""
+    sql = " AND ".join((where.sql, *(sql for sql, _ in parts)))
+    values = tuple(value for _, values in parts for value in values)
+    return Condition(sql, (*where.values, *values), narrow=where.narrow or bool(parts))
+
+
+def any_of(docids: Sequence[int]) -> Part:
+    """A record is one of these, as many as there may be."""
+    return "d.docid IN (SELECT value FROM json_each(?))", [json.dumps(docids, separators=(",", ":"))]
 
 
 def _shared(asked: SearchQuery | Parsed) -> list[Part]:

@@ -8,7 +8,6 @@ from worker.contract.search import Order
 from worker.store.axis import Run
 from worker.store.filters import Condition, Part
 from worker.store.listing import Group, Ranked
-from worker.store.standing import Standing
 from worker.store.tables import Connection
 
 
@@ -45,6 +44,6 @@ class Finder(Protocol):
         """The docids, as a question within another."""
         ...
 
-    def standing(self, connection: Connection, exact: str, near: str, pattern: str) -> Standing:
-        """What of all that is near a phrase has it, besides what has it exactly (see ``search.phrases``)."""
+    def standing(self, connection: Connection, exact: str, near: str, pattern: str) -> tuple[int, ...]:
+        """The docids of what is near a phrase and has it, besides what has it exactly (see ``search.phrases``)."""
         ...
