@@ -208,15 +208,18 @@ def _hash_taken(connection: sqlite3.Connection, memory_session_id: str, digest: 
 
 def _equal_ones(connection: sqlite3.Connection, kind: RowKind, row: Row) -> int:
     """How many rows are there that are equal to one."""
+    values = tuple(row[name] for name in EQUAL_IN[kind])
+    there = connection.execute(_LOOKUPS[kind], row)
+    return sum(tuple(known) == values or _is_same(kind, known, row) for known in there)
+
+
+def _is_same(kind: RowKind, known: sqlite3.Row, row: Row) -> bool:
+    """What is there may be in another program's form: read as if it came in, it is as what comes in."""
     _, reader, _ = _WRITERS[kind]
-    names = EQUAL_IN[kind]
-    # What is there may be another program's: read as if it came in, it is as what comes in.
-    there = (reader({name: known[name] for name in names}, "", []) for known in connection.execute(_LOOKUPS[kind], row))
-    return sum(all(_same(name, known[name], row[name]) for name in names) for known in there)
-
-
-def _same(name: str, one: Any, other: Any) -> bool:
-    return one == other or (name in _LISTS and items(one) == items(other))
+    read = reader(dict(known), "", [])
+    return all(
+        read[name] == row[name] or (name in _LISTS and items(read[name]) == items(row[name])) for name in EQUAL_IN[kind]
+    )
 
 
 def _summary(connection: sqlite3.Connection, row: Row, held: _Held) -> bool:
