@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from tests.factories import DAY, NOON, make_batch, observation_row, prompt_row, session_row, summary_row
@@ -218,6 +219,7 @@ def test_rows_that_are_hardly_told_apart_and_ids_below_one_come_too(tmp_path: Pa
         connection.execute("UPDATE observations SET content_hash = NULL")
         for table, changed, value in (
             ("observations", "type", "'decision'"), ("observations", "id", "1000"), ("observations", "id", "-5"),
+            ("observations", "metadata", "'{}'"),
             ("session_summaries", "files_edited", """'["a"]'"""), ("user_prompts", "id", "0"),
             ("sdk_sessions", "content_session_id", "'c-0'"),
         ):  # fmt: skip
@@ -229,14 +231,16 @@ def test_rows_that_are_hardly_told_apart_and_ids_below_one_come_too(tmp_path: Pa
                 "ORDER BY id > 0 DESC, id LIMIT 1"
             )
     connection.close()
-    held = {"sessions": 2, "prompts": 2, "observations": 303, "summaries": 2}
+    held = {"sessions": 2, "prompts": 2, "observations": 304, "summaries": 2}
     with running_worker(tmp_path / "source") as source:
         files = [str(tmp_path / name) for name in ("export.json", "export.jsonl")]
         for file in files:
             assert command(source, "export", file).returncode == 0
         text = command(source, "export", "-", "--format", "markdown").stdout
-        assert text.count(" row 0 (") == 4
-        assert len(source.quick.send(calls.export(ExportQuery(kind=RowKind.OBSERVATION))).rows) == 303
+        assert text.count(" row 0 (") == 5
+        page = source.quick.send(calls.export(ExportQuery(kind=RowKind.OBSERVATION)))
+        taken = ImportBatch(observations=tuple(map(msgspec.json.decode, page.rows)))
+        assert len(taken.observations) == 304
         for file in files:
             assert set(added(command(source, "import", file, "--json")).values()) == {0}
         for at, file in enumerate((*files, str(tmp_path / "source" / "claude-mem.db"))):
@@ -244,6 +248,10 @@ def test_rows_that_are_hardly_told_apart_and_ids_below_one_come_too(tmp_path: Pa
                 assert added(command(target, "import", file, "--json")) == held
                 assert content(target, "content_hash") == content(source, "content_hash")
                 assert set(added(command(target, "import", file, "--json")).values()) == {0}
+                assert target.quick.send(calls.import_batch(taken)).stats.observationsImported == 0
+        with running_worker(tmp_path / "by hand") as target:
+            for count in (304, 0):
+                assert target.quick.send(calls.import_batch(taken)).stats.observationsImported == count
 
 
 def test_others_are_answered_while_a_large_import_runs(tmp_path: Path) -> None:

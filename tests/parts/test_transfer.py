@@ -117,7 +117,7 @@ async def test_what_only_looks_alike_is_kept_apart(store: Store) -> None:
 @pytest.mark.parametrize("column", [name for name in EQUAL_IN[RowKind.OBSERVATION] if "_session_" not in name])
 async def test_observations_that_differ_in_one_column_are_two(store: Store, column: str) -> None:
     """R236."""
-    other: Row = {"created_at_epoch": NOON + 1, "prompt_number": 4, "discovery_tokens": 7, "metadata": '{"k": 1}'}
+    other: Row = {"created_at_epoch": NOON + 1, "prompt_number": 4}
     given = observation_row(content_hash=None)
     batch = make_batch([given, given | {column: other.get(column, '["other"]')}])
     assert (await fill(store, batch)).observationsImported == 2
@@ -127,19 +127,24 @@ async def test_observations_that_differ_in_one_column_are_two(store: Store, colu
 @pytest.mark.parametrize("column", [name for name in EQUAL_IN[RowKind.SUMMARY] if "_session_" not in name])
 async def test_summaries_that_differ_in_one_column_are_two(store: Store, column: str) -> None:
     """R236."""
-    other: Row = {"created_at_epoch": NOON + 1, "prompt_number": 4, "discovery_tokens": 7}
+    other: Row = {"created_at_epoch": NOON + 1, "prompt_number": 4}
     batch = make_batch([], summaries=[summary_row(), summary_row(**{column: other.get(column, '["other"]')})])
     assert (await fill(store, batch)).summariesImported == 2
     assert (await fill(store, batch)).summariesImported == 0
 
 
-async def test_what_becomes_of_a_row_later_makes_no_other_of_it(store: Store, other: sqlite3.Connection) -> None:
-    """R234: and what another program keeps in another form is the same."""
-    batch = make_batch([observation_row(facts=None, files_read='["a"]')], summaries=[summary_row(files_read=None)])
+async def test_a_row_is_known_again_whatever_became_of_it(store: Store, other: sqlite3.Connection) -> None:
+    """R234: also as the original's import leaves it, as another program writes the same, and before a migration."""
+    row = observation_row(
+        facts=None, files_read='["a"]', concepts='["Gotcha: it bites","gotcha","std::vector"]', metadata='{"k": 1}',
+        generated_by_model="m", agent_id="a", discovery_tokens=None,
+    )  # fmt: skip
+    batch = make_batch([row], summaries=[summary_row(files_read=None)])
     await fill(store, batch)
     other.execute(
         """UPDATE observations SET id = 900, content_hash = NULL, relevance_count = 8, merged_into_project = 'mall',
-            facts = '', files_read = ' [ "a" ] ', prompt_number = 0"""
+            facts = '', files_read = ' [ "a" ] ', prompt_number = 0, concepts = '["gotcha","std::vector"]',
+            metadata = NULL, generated_by_model = NULL, agent_id = NULL, discovery_tokens = 0"""
     )
     other.execute("UPDATE session_summaries SET id = 900, merged_into_project = 'mall', files_read = '[]'")
     again = await fill(store, batch)

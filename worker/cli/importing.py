@@ -13,15 +13,15 @@ from worker.cli import exits, transcripts
 from worker.cli.batches import batches, deliver, place
 from worker.cli.connection import chosen
 from worker.cli.importers import table
-from worker.cli.importers.copies import Copies
 from worker.cli.importers.source import LeftOut, Row, Source
 from worker.cli.printing import failed, note, say, say_json
 from worker.cli.progress import Progress
 from worker.cli.sending import Sender
 from worker.contract import calls
+from worker.contract.copies import Copies
 from worker.contract.errors import Invalid, MemError
 from worker.contract.settings import Settings
-from worker.contract.transfer import NTH, ImportBatch, ImportResult, ImportStats, RowKind
+from worker.contract.transfer import ImportBatch, ImportResult, ImportStats, RowKind
 
 _PATIENCE_S = 300.0
 _SHOWN = 20
@@ -120,8 +120,7 @@ def _run(source: Source, link: _Link, tally: _Tally) -> None:
                 continue
             if row.replaced:
                 tally.mended.append(LeftOut(row.name, source.place(row), _REPLACED))
-            if (nth := copies.nth(row)) > 1:
-                row.value[NTH] = nth
+            copies.mark(row.kind, row.value)
             yield row
 
     def send(batch: ImportBatch) -> ImportStats:

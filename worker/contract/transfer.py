@@ -13,8 +13,7 @@ cost, and equal ones are not the whole of it over again. The original passes it 
 
 
 NTH = "nth_of_equal"
-"""On a row that is sent beside others that are equal to it: which of them it is, from 1, so that each is a row of its
-own. Rows without it are one."""
+"""On a row of a source that has others equal to it: which of them it is, from 1, so that each is a row of its own."""
 
 BEFORE_ALL = -(2**63)
 """Before the id of every row; SQLite and programs that write to it do give ids below 1."""
@@ -38,23 +37,22 @@ EQUAL_IN: dict[RowKind, tuple[str, ...]] = {
     RowKind.PROMPT: ("content_session_id", "platform_source", "created_at_epoch", "prompt_number", "prompt_text"),
     RowKind.OBSERVATION: (
         "memory_session_id", "created_at_epoch", "project", "prompt_number", "type", "title", "subtitle", "narrative",
-        "text", "facts", "concepts", "files_read", "files_modified", "metadata", "discovery_tokens",
-        "generated_by_model", "agent_type", "agent_id",
+        "text", "facts", "concepts", "files_read", "files_modified",
     ),
     RowKind.SUMMARY: (
         "memory_session_id", "created_at_epoch", "project", "prompt_number", "request", "investigated", "learned",
-        "completed", "next_steps", "notes", "files_read", "files_edited", "discovery_tokens",
+        "completed", "next_steps", "notes", "files_read", "files_edited",
     ),
 }  # fmt: skip
-"""Rows are equal that are equal in these: all but ids, the hash, which the original's imports leave empty, and what
-becomes of a row after it was written. A session is told by its ids alone."""
+"""Rows are equal that are equal in these: all but what the original's imports leave out, ids and the hash among it, and
+what becomes of a row after it was written. A session is told by its ids alone."""
 
 
 class ImportBatch(msgspec.Struct, frozen=True, kw_only=True):
     """Table-like rows with the original's column names; JSON columns as JSON text or as lists.
 
     A row names its session by ``memory_session_id`` (observations, summaries) or ``content_session_id`` (prompts).
-    Equal rows are one, unless they say which they are (``NTH``).
+    Equal rows are as many as their ids, or say which they are (``NTH``); without both they are one.
     """
 
     sessions: tuple[dict[str, Any], ...] = ()

@@ -10,6 +10,7 @@ from worker.contract.records import items
 from worker.contract.transfer import EQUAL_IN, NTH, SHARED, ImportBatch, ImportStats, Mended, RowKind
 from worker.store import incoming, sessions, spend
 from worker.store.incoming import Reader, Row
+from worker.store.migrations import key_word
 from worker.store.observations import content_hash
 from worker.store.rows import placeholders
 from worker.store.sessions import NewSession, normalised_platform
@@ -218,8 +219,14 @@ def _is_same(kind: RowKind, known: sqlite3.Row, row: Row) -> bool:
     _, reader, _ = _WRITERS[kind]
     read = reader(dict(known), "", [])
     return all(
-        read[name] == row[name] or (name in _LISTS and items(read[name]) == items(row[name])) for name in EQUAL_IN[kind]
+        read[name] == row[name] or (name in _LISTS and _listed(name, read[name]) == _listed(name, row[name]))
+        for name in EQUAL_IN[kind]
     )
+
+
+def _listed(name: str, column: str | None) -> list[object]:
+    # A migration has been over the concepts of what is there, and perhaps not over what comes in.
+    return list(dict.fromkeys(map(key_word, items(column)))) if name == "concepts" else list(items(column))
 
 
 def _summary(connection: sqlite3.Connection, row: Row, held: _Held) -> bool:

@@ -207,12 +207,13 @@ def _cut_concepts(connection: Connection) -> Iterator[tuple[str, int]]:
             listed = json.loads(text)
         except (ValueError, RecursionError):
             continue
-        if isinstance(listed, list) and (short := [_key_word(item) for item in listed]) != listed:
+        if isinstance(listed, list) and (short := [key_word(item) for item in listed]) != listed:
             short = list(dict.fromkeys(short)) if all(isinstance(item, str) for item in short) else short
             yield json.dumps(short, ensure_ascii=False, separators=(",", ":")), number
 
 
-def _key_word(item: object) -> object:
+def key_word(item: object) -> object:
+    """A concept without what old rows explain it by."""
     if isinstance(item, str):
         word, colon, _ = item.partition(":")
         if colon and word.strip().lower() in _CONCEPTS:

@@ -12,7 +12,6 @@ import pytest
 
 from tests.factories import observation_row, prompt_row, session_row, summary_row
 from worker.cli.importers import database, table
-from worker.cli.importers.copies import Copies
 from worker.cli.importers.source import LeftOut, Row
 from worker.contract.errors import Busy, Invalid
 from worker.contract.transfer import SHARED, RowKind
@@ -268,17 +267,3 @@ def test_what_another_program_has_beside_a_database_stays(tmp_path: Path) -> Non
     assert {file.name for file in tmp_path.iterdir()} == {"old.db", "old.db-wal", "old.db-shm"}
     assert (tmp_path / "old.db-wal").stat().st_size
     writer.close()
-
-
-def test_equal_rows_are_numbered_by_their_ids() -> None:
-    copies = Copies()
-
-    def nth(kind: RowKind, value: dict[str, Any]) -> int:
-        return copies.nth(Row(kind, 0, value, 0, 0, 0))
-
-    seen = [nth(RowKind.PROMPT, prompt_row(id=number)) for number in (5, 9, -2, 9)]
-    assert seen == [1, 2, 3, 2]
-    assert nth(RowKind.PROMPT, prompt_row("another", id=10)) == 1
-    assert [nth(RowKind.OBSERVATION, observation_row(id=number, relevance_count=number)) for number in (1, 2)] == [1, 2]
-    assert [nth(RowKind.SUMMARY, summary_row()) for _ in range(2)] == [1, 1]
-    assert [nth(RowKind.SESSION, session_row(id=number)) for number in (1, 2)] == [1, 1]

@@ -13,6 +13,7 @@ from worker.api.services import Services
 from worker.capture.cleaning import Underway
 from worker.capture.rows import Piece, pieces
 from worker.contract import calls
+from worker.contract.copies import Copies
 from worker.contract.errors import Invalid
 from worker.contract.transfer import (
     BEFORE_ALL,
@@ -43,6 +44,10 @@ def routes(services: Services) -> list[Endpoint]:
         query = Query(request)
         mended: list[Mended] | None = [] if _MEND.of(query) else None
         given = await body(request, ImportBatch)
+        copies = Copies()
+        for kind in RowKind:
+            for row in getattr(given, kind.plural):
+                copies.mark(kind, row)
         underway = services.cleaning.begin(pieces(given))
         work = _count if _DRY_RUN.of(query) else _write
         try:
