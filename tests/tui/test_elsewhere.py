@@ -109,6 +109,32 @@ async def test_the_app_says_that_it_reads_the_file() -> None:
         assert place.readers[0].closed
 
 
+async def test_the_app_finds_a_worker_by_itself_while_it_reads_the_file() -> None:
+    """And is left alone until then: of what fails meanwhile nothing is shown."""
+    place = Place(Conflict("port 45999 is taken by another program; stop it"))
+    tried = 0
+
+    def ensure(settings: Settings) -> object:
+        nonlocal tried
+        tried += 1
+        return place.ensure(settings)
+
+    def gateway(settings: Settings) -> Gateway:
+        return Gateway(
+            settings, ensure=ensure, connect=place.connect, read_file=place.read_file, pause_s=lambda attempt: 0.01
+        )
+
+    async with Stage(size=(120, 36), open_gateway=gateway) as stage:
+        await stage.until(lambda: "file only" in stage.screen[0] and not stage.state.waiting)
+        before = stage.state
+        await stage.until(lambda: tried > 3)
+        assert stage.state == before and len(place.readers) == 1
+        place.trouble = None
+        await stage.until(lambda: "live" in stage.screen[0])
+        assert "No worker" not in stage.text
+        assert place.readers[0].closed
+
+
 async def test_a_worker_elsewhere_is_tried_again_without_a_key() -> None:
     place = Place(Unreachable("nobody answers at http://127.0.0.1:45999: is the tunnel open?"))
 

@@ -333,7 +333,7 @@ async def test_a_lost_worker_is_said_and_found_again_with_the_selection() -> Non
         assert entry is not None
 
 
-async def test_a_worker_that_does_not_start_is_a_banner_and_r_tries_again() -> None:
+async def test_a_worker_that_does_not_start_is_a_banner_and_r_tries_again_at_once() -> None:
     fails = True
 
     def ensure(settings: Settings) -> None:
@@ -341,13 +341,39 @@ async def test_a_worker_that_does_not_start_is_a_banner_and_r_tries_again() -> N
             raise Unavailable("the worker ended at once: [/ no module [b")
 
     async with Stage(ensure=ensure, started=False) as stage:
-        said = "The worker does not answer: the worker ended at once: [/ no module [b. r tries again."
+        stage.app.asking.gateway.pause_s = lambda attempt: 3600
+        said = (
+            "The worker does not answer: the worker ended at once: [/ no module [b. Trying again by itself; r does so"
+        )
         await stage.until(lambda: said in " ".join(line.strip() for line in stage.screen))
         await stage.press("slash", *"rac", "escape", *"race", "tab")
         fails = False
         await stage.press("r")
         await stage.until(lambda: "2 hits" in stage.text)
         assert stage.app.workspace.search.box.value == "race"
+
+
+async def test_a_worker_that_does_not_start_is_tried_again_by_itself_and_the_demo_needs_none() -> None:
+    """R105: whoever holds the port may let go of it."""
+    fails = True
+    tried = 0
+
+    def ensure(settings: Settings) -> None:
+        nonlocal tried
+        if not settings.demo:
+            tried += 1
+            if fails:
+                raise Unavailable("port 45999 is taken by another program")
+
+    async with Stage(ensure=ensure, started=False, demo_records=many(30)) as stage:
+        await stage.until(lambda: "M  opens a demo memory" in stage.text and tried > 2)
+        assert "M demo memory" in stage.screen[-1]
+        await stage.press("M")
+        await stage.until(lambda: "Finding number 30" in stage.text)
+        await stage.press("M")
+        await stage.until(lambda: "Nothing to show yet" in stage.text)
+        fails = False
+        await stage.until(lambda: "Refresh token race" in stage.text)
 
 
 async def test_what_is_typed_while_the_worker_starts_is_searched_for_then() -> None:

@@ -150,7 +150,8 @@ def banner(state: ViewState, *, typing: bool = False) -> str:
         case Link.LOST if state.remote:
             return f"Connection lost ({one_line(state.trouble)}). Trying again by itself; {key} does so at once."
         case Link.FAILED:
-            return f"The worker does not answer: {_sentence(state.trouble)} {key} tries again."
+            told = f"The worker does not answer: {_sentence(state.trouble)}"
+            return f"{told} Trying again by itself; {key} does so at once."
         case Link.LOST:
             return f"Connection lost ({one_line(state.trouble)}). Trying again by itself; {key} starts the worker anew."
     if state.file_only and not state.failed:
@@ -239,6 +240,8 @@ def _before(state: ViewState, glyphs: Glyphs, tab: str) -> Note:
             ("key", f"{tab}{key_of(state, 'refresh', 'r')}  tries again"),
             ("key", f"{tab}{key_of(state, 'guide', '?')}  shows all keys"),
         ]
+        if state.link is Link.FAILED and not (state.remote or state.demo):
+            keys.insert(1, ("key", f"{tab}{key_of(state, 'demo', 'M')}  opens a demo memory"))
         return [("strong", "Nothing to show yet"), ("text", ""), *keys]
     return []
 

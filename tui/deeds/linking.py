@@ -22,6 +22,9 @@ AGAIN_S, AGAIN_MOST_S = 3.0, 30.0
 as long, and so on up to the most."""
 MOST_EDITS = 40
 """If more of what is shown was edited than this, all of it is asked for again."""
+STARTS_REST = 6
+"""Where nobody answers, a worker is started again after so many times the pauses of one who only calls again: some
+seconds at first, up to a minute."""
 REST_S = 1.0
 """It is passed on no more often than this, however fast it comes: a badge that is repainted costs a line of bytes."""
 
@@ -54,26 +57,40 @@ class Linking:
         self._desk.background("link", self._link)
 
     async def _link(self) -> None:
-        gateway, state = self._asking.gateway, self._desk.state
+        gateway, awaited = self._asking.gateway, self._desk.state.awaited
         self._desk.tell(facts.Starting())
         fact = await gateway.start()
         attempt = 0
-        while isinstance(fact, facts.Failed) and state.remote:
-            # Nobody here can start it, so all there is to do is to try again: the tunnel may come up.
+        while isinstance(fact, facts.Failed):
+            # What is in the way may go by itself: a tunnel comes up, another program lets go of the port.
             self._desk.tell(fact)
-            await asyncio.sleep(gateway.pause_s(attempt))
+            await asyncio.sleep(self._pause_s(attempt))
             attempt += 1
             fact = await gateway.start()
-        if isinstance(fact, facts.Connected) and state.awaited is not None:
-            self._desk.tell(await gateway.records.found(state.awaited))
+        if isinstance(fact, facts.Connected) and awaited is not None:
+            self._desk.tell(await gateway.records.found(awaited))
         self._desk.tell(fact)
-        if isinstance(fact, facts.Failed):
-            return
         self._asking.refill()
         self._desk.tell(await gateway.memory.counted())
         async with asyncio.TaskGroup() as both:
             both.create_task(self._hear(gateway.follow()))
             both.create_task(self._hear(gateway.felt()))
+            if isinstance(fact, facts.Connected) and fact.file_only:
+                both.create_task(self._look_for_worker())
+
+    async def _look_for_worker(self) -> None:
+        """While only the file is read."""
+        attempt = 0
+        while True:
+            await asyncio.sleep(self._pause_s(attempt))
+            attempt += 1
+            if await self._asking.gateway.has_worker():
+                self.link_up()
+                return
+
+    def _pause_s(self, attempt: int) -> float:
+        """A try here starts a process, so that it has longer pauses than one that only calls."""
+        return self._asking.gateway.pause_s(attempt) * (1 if self._settings.remote else STARTS_REST)
 
     async def _hear(self, coming: AsyncIterator[Fact]) -> None:
         async for fact in coming:
@@ -216,14 +233,14 @@ class Linking:
         self._asking.count()
 
     def demo(self) -> None:
-        """The demo memory while there is none of one's own, and back."""
+        """The demo memory while there is none of one's own, or nobody to ask for it, and back."""
         if self._settings.remote:
             self._desk.say("no demo memory here: the worker is elsewhere")
         elif self._settings.demo:
             self._desk.say("started with --demo; start without it for your own memory")
         elif self._desk.state.demo:
             self._desk.background("switch", self._switch, self._settings)
-        elif self._desk.state.empty_memory:
+        elif self._desk.state.empty_memory or self._desk.state.link is Link.FAILED:
             self._desk.background("switch", self._switch, self._settings.for_demo())
         else:
             self._desk.say("your memory is not empty; `claude-mem tui --demo` opens the demo beside it")

@@ -85,6 +85,10 @@ class Gateway:
         """Find the worker or start it."""
         return await self._line.start()
 
+    async def has_worker(self) -> bool:
+        """Whether there is one by now, started if need be."""
+        return await self._line.has_worker()
+
     async def close(self) -> None:
         """Give the connections back."""
         await self._line.close()

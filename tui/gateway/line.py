@@ -80,6 +80,14 @@ class Line:
             self.client = await _on_thread(self._connect, self._settings)
         return facts.Connected()
 
+    async def has_worker(self) -> bool:
+        """Whether there is one by now, started if need be; for whoever only reads the file, and goes on with it."""
+        try:
+            await _on_thread(self._ensure, self._settings)
+        except MemError:
+            return False
+        return True
+
     async def _from_file(self, reason: str) -> Fact:
         if self._settings.remote:
             return facts.Failed(reason)

@@ -76,6 +76,8 @@ def footer(place: str, state: ViewState) -> list[tuple[str, str]]:
 
 
 def _of_list(place: str, state: ViewState) -> list[tuple[str, str]]:
+    if state.link is Link.FAILED and not (state.remote or state.demo):
+        return _pairs(("refresh", "try again"), ("demo", "demo memory"), ("guide", "keys"), ("quit", "quit"))
     if state.link in (Link.FAILED, Link.LOST) or state.failed:
         return _pairs(("refresh", "try again"), ("guide", "keys"), ("quit", "quit"))
     if state.empty_memory and state.remote:

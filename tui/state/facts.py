@@ -32,7 +32,7 @@ class Connected(Struct, frozen=True):
 
 
 class Failed(Struct, frozen=True):
-    """The worker does not serve, and nobody tries again by himself."""
+    """The worker does not serve; it is being tried again."""
 
     reason: str
 

@@ -20,7 +20,7 @@ def why_not(state: ViewState, action: str) -> str:
     match action:
         case "demo" if state.remote:
             return "the worker is elsewhere"
-        case "demo" if not state.visiting and not state.empty_memory:
+        case "demo" if not (state.visiting or state.empty_memory or state.link is Link.FAILED):
             return "your memory is not empty"
         case "unfilter" if not chips(state.ask.text):
             return "no filter in the query"
