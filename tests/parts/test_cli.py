@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from tests.mcp.fake_worker import TEXT, FakeWorker, environment, serving, stop_started
-from tests.processes import PATIENCE_S
+from tests.processes import PATIENCE_S, free_port
+from worker.cli.main import _COMMANDS
 
 SCRIPT = str(Path(sys.executable).with_name("claude-mem"))
 
@@ -249,6 +250,30 @@ def test_closed_streams(env: dict[str, str], worker: FakeWorker, words: str, clo
     assert done.stderr == b""
 
 
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a device that takes nothing")
+@pytest.mark.parametrize(
+    "words",
+    [
+        *([name, "--help"] for name in _COMMANDS if name != "hook"),
+        ["hook", "--help"], ["--help"], ["--version"], ["worker", "logs"], ["worker", "logs", "-f"],
+        ["worker", "logs", "--json"], ["worker", "status"], ["search", "token"], ["search", "token", "--json"],
+        ["show", "118"], ["timeline", "118"], ["doctor", "--json"], ["export", "--format", "jsonl"],
+    ],
+)  # fmt: skip
+def test_an_output_that_cannot_be_written_is_74(env: dict[str, str], worker: FakeWorker, words: list[str]) -> None:
+    """With its reason, and nothing else that would not be true."""
+    logs = Path(env["CLAUDE_MEM_DATA_DIR"], "logs")
+    logs.mkdir(parents=True)
+    (logs / "claude-mem-2026-03-04.log").write_text("a line\n")
+    row = {"id": 1, "content_session_id": "c-1", "project": "shop"}
+    page = {"rows": [row], "newest": 1, "next": None}
+    worker.answers["/api/export"] = lambda _: (200, page)
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([SCRIPT, *words], env=env, stdout=full, stderr=subprocess.PIPE, timeout=PATIENCE_S)
+    told = [line for line in done.stderr.splitlines() if not line.startswith(b"claude-mem: export ")]  # how far it is
+    assert (done.returncode, told) == (74, [b"claude-mem: No space left on device"])
+
+
 def test_interrupted_is_130(env: dict[str, str], worker: FakeWorker) -> None:
     processes: list[subprocess.Popen[bytes]] = []
 
@@ -263,6 +288,43 @@ def test_interrupted_is_130(env: dict[str, str], worker: FakeWorker) -> None:
     processes.append(subprocess.Popen([SCRIPT, "search", "x"], env=env, stderr=subprocess.PIPE, preexec_fn=listening))
     _, complaint = processes[0].communicate(timeout=PATIENCE_S)
     assert (processes[0].returncode, complaint) == (130, b"")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["projects", "--demo", "--json"], ["projects", "--json", "--demo", "list"],
+        ["projects", "--demo", "list", "--json"], ["projects", "list", "--demo", "--json"],
+        ["corpus", "--demo", "list", "--json"], ["corpus", "--json", "--demo", "list"],
+        ["corpus", "list", "--demo", "--json"],
+        ["worker", "--demo", "--json", "status"], ["search", "--demo", "--json", "token"],
+    ],
+)  # fmt: skip
+def test_demo_after_the_commands_name_leads_there(env: dict[str, str], words: list[str]) -> None:
+    """Before what the command is to do, and behind it."""
+    with serving(FakeWorker(env["CLAUDE_MEM_DATA_DIR"] + "-demo", free_port())) as demo:
+        demo.answers["/api/projects"] = lambda _: (200, {"projects": ["shop"], "sources": [], "projectsBySource": {}})
+        demo.answers["/api/projects/aliases"] = lambda _: (200, {"aliases": {}})
+        demo.answers["/api/corpus"] = lambda _: (200, {"corpora": []})
+        done = run({**env, "CLAUDE_MEM_WORKER_PORT": str(demo.port + 100)}, *words)
+        assert done.stderr == "" and json.loads(done.stdout)
+        assert len(demo.seen) > 1
+
+
+def test_a_log_is_followed_until_it_is_interrupted(env: dict[str, str]) -> None:
+    """With the code that `tail` gives."""
+    logs = Path(env["CLAUDE_MEM_DATA_DIR"], "logs")
+    logs.mkdir(parents=True)
+    (logs / "claude-mem-2026-03-04.log").write_text("a line\n")
+    listening = functools.partial(signal.signal, signal.SIGINT, signal.default_int_handler)
+    with subprocess.Popen(
+        [SCRIPT, "worker", "logs", "-f"],
+        env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=listening,
+    ) as process:  # fmt: skip
+        assert process.stdout is not None and process.stdout.readline() == b"a line\n"
+        process.send_signal(signal.SIGINT)
+        said, complaint = process.communicate(timeout=PATIENCE_S)
+    assert (process.returncode, said, complaint) == (130, b"", b"")
 
 
 def test_a_worker_that_is_away_is_started(env: dict[str, str]) -> None:

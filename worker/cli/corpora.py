@@ -1,6 +1,7 @@
 """`corpus build|list|show|prime|query|rebuild|reprime|delete`: chosen records as a knowledge base to question."""
 
 import argparse
+import itertools
 import time
 from collections.abc import Callable, Sequence
 
@@ -26,9 +27,10 @@ _ABOUT = {
 
 def main(argv: Sequence[str]) -> int:
     """Run `corpus ACTION`; gives the exit code."""
-    name, words = (argv[1], argv[2:]) if len(argv) > 1 and argv[1] in _ABOUT else (None, argv[1:])
-    if name is None:
-        return _unknown(words)
+    flags = [*itertools.takewhile(lambda word: word in ("--demo", "--json"), argv[1:])]
+    name, words = next(iter(argv[1 + len(flags) :]), ""), [*flags, *argv[2 + len(flags) :]]
+    if name not in _ABOUT:
+        return _unknown(argv[1:])
     action = _parser(f"claude-mem corpus {name}", f"{_ABOUT[name][0].upper()}{_ABOUT[name][1:]}.", exits.TOLD)
     _ARGUMENTS.get(name, _name)(action)
     action.add_argument("--json", action="store_true", help="print the worker's JSON")

@@ -57,8 +57,8 @@ def main(argv: Sequence[str]) -> int:
         worker = client(chosen(demo=args.demo))
         counted = _export(worker, query, form, args.file)
     except OSError as error:
-        if isinstance(error, BrokenPipeError):
-            raise
+        if isinstance(error, BrokenPipeError) or args.file == "-":
+            raise  # it is the output
         return failed(Invalid(f"{args.file} cannot be written: {error.strerror or error}"))
     except MemError as error:
         return failed(error)

@@ -30,13 +30,14 @@ _COMMANDS = {
     "export": ("worker.cli.exporting", "take memories out: JSON, JSON lines or Markdown"),
 }
 
+_MOST_HELP_BYTES = 65_536
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """The exit code of the command that ``argv`` (default: this process's arguments) names."""
     words = list(sys.argv[1:] if argv is None else argv)
     _open_closed_streams()
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="replace")  # a title in Chinese must not end a program under LANG=C
+    _widen_output()
     try:
         code = _run(words)
         sys.stdout.flush()
@@ -51,6 +52,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return exits.INTERRUPTED
     return code
+
+
+def _widen_output() -> None:
+    """argparse passes over an error of the output, so that none may come before we write the rest: see ``main``."""
+    usual = sys.stdout
+    if not isinstance(usual, io.TextIOWrapper):
+        return
+    if usual is sys.__stdout__ and not usual.line_buffering:
+        sys.stdout = usual = os.fdopen(1, "w", _MOST_HELP_BYTES, encoding=usual.encoding, closefd=False)
+    usual.reconfigure(errors="replace")  # a title in Chinese must not end a program under LANG=C
 
 
 def _open_closed_streams() -> None:

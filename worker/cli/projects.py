@@ -38,11 +38,12 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    common = argparse.ArgumentParser(add_help=False)
-    common.add_argument("--json", action="store_true", help="print JSON")
-    common.add_argument("--demo", action="store_true", help="of the demo memory")
+    # Before the action or after it; one that is not given there leaves what was given here.
+    common = argparse.ArgumentParser(add_help=False, argument_default=argparse.SUPPRESS)
+    for each in (parser, common):
+        each.add_argument("--json", action="store_true", help="print JSON")
+        each.add_argument("--demo", action="store_true", help="of the demo memory")
     actions = parser.add_subparsers(dest="action", metavar="ACTION")
-    parser.set_defaults(json=False, demo=False)
     actions.add_parser("list", parents=[common], help="their names, and the aliases; the default")
     alias = actions.add_parser("alias", parents=[common], help="file what comes from A under B; `alias A A` ends that")
     merge = actions.add_parser("merge", parents=[common], help="have what is filed under A be found under B too")
