@@ -64,3 +64,32 @@ def test_what_was_kept_arrives_once_and_in_order(agent: Agent) -> None:
     assert spool.is_empty(str(agent.memory))
     said = json.dumps([file.read_text("utf-8", "replace") for file in (agent.memory / "logs").glob("*")])
     assert "second" not in said
+
+
+_OLDER = """
+from worker.contract import version
+version.__version__ = "0.0.9"
+from worker import __main__
+__main__.main()
+"""
+
+
+def test_a_session_that_starts_has_an_older_worker_replaced_and_waits_for_nothing(agent: Agent) -> None:
+    """R113: hooks may be all that ever calls."""
+    worker = QuickClient("127.0.0.1", agent.port, timeout_s=PATIENCE_S)
+
+    def version() -> str:
+        try:
+            return worker.send(calls.version()).version if worker.send(calls.readiness()) else ""
+        except MemError:
+            return ""
+
+    given = ("--data-dir", str(agent.memory), "--port", str(agent.port))
+    with subprocess.Popen((sys.executable, "-P", "-c", _OLDER, *given), env=agent.environment()) as old:
+        assert wait_for(version) == "0.0.9"
+        agent.answer("session-init", prompt="first")  # told to the one that is there
+        assert version() == "0.0.9" and not (agent.memory / "state" / "hook-start").exists()
+        assert agent.answer("context")["hookSpecificOutput"]["hookEventName"] == "SessionStart"
+        assert wait_for(lambda: version() not in ("", "0.0.9"))
+        assert old.wait(PATIENCE_S) == 0
+    assert worker.send(calls.session("s-1")).session.project == "shop"

@@ -52,6 +52,14 @@ def test_start_status_restart_stop(env: dict[str, str]) -> None:
     assert (again.returncode, again.stdout.splitlines()[0]) == (0, "worker not running")
 
 
+def test_start_tells_that_an_older_one_was_replaced(env: dict[str, str]) -> None:
+    """R113."""
+    assert run({**env, "FAKE_WORKER": "old"}, "worker", "start").stdout.startswith("worker started\n")
+    assert run(env, "worker", "start").stdout.startswith("worker restarted\n")
+    assert run(env, "worker", "start").stdout.startswith("worker already running\n")
+    assert len(pids(env)) == 2
+
+
 def test_status_for_people(env: dict[str, str]) -> None:
     run(env, "worker", "start")
     status = run(env, "worker", "status")

@@ -418,6 +418,22 @@ def test_a_worker_that_is_still_starting_is_waited_for_no_longer_than_there_is_t
     assert len(worker.asked) > 1
 
 
+@pytest.mark.parametrize(
+    ("version", "marked", "starts"), [("0.0.9", True, True), ("99.0.0", True, False), ("0.0.9", False, True)]
+)
+def test_an_older_worker_is_replaced_where_a_session_starts(
+    agent: Agent, worker: FakeWorker, version: str, marked: bool, starts: bool
+) -> None:
+    """R113: also one of before there were marks, which is told nothing."""
+    worker.answers["/api/version"] = (200, json.dumps({"version": version}))
+    worker.mark = worker.mark if marked else ""
+    (agent.memory / "state" / "hook-start").unlink()
+    agent.answer("observation", tool_name="Bash", tool_input={"command": "ls"})
+    assert not (agent.memory / "state" / "hook-start").exists()
+    agent.answer("context")
+    assert (agent.memory / "state" / "hook-start").exists() == starts
+
+
 def test_prompts_are_given_records_only_when_that_is_asked_for(agent: Agent, worker: FakeWorker) -> None:
     prompt = "why does the login token expire so soon"
     worker.answers["/api/context/semantic"] = (200, '{"context": " known "}')

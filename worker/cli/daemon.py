@@ -60,7 +60,9 @@ def main(argv: Sequence[str]) -> int:
 
 def _start(where: Settings) -> Facts:
     before = found(where)
-    return {"did": "already running" if before else "started", **_running(where, started(where))}
+    health = started(where)
+    did = "started" if before is None else "already running" if before.pid == health.pid else "restarted"
+    return {"did": did, **_running(where, health)}
 
 
 def _restart(where: Settings) -> Facts:

@@ -150,7 +150,8 @@ class _Event:
                 self._worker.ask_text("GET", f"{target}&colors=true") if text and self._settings.show_context else ""
             )
         except (OSError, Refused):
-            return Reply(speaks=True)
+            text = shown = ""
+        self._worker.renew()  # afterwards, so that it is asked as long as it is there
         return Reply(text, shown.strip(), speaks=True)
 
     def _prompt(self) -> Reply:

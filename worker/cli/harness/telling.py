@@ -11,12 +11,14 @@ from worker.cli.harness.recorded import is_recorded
 from worker.contract import spool
 from worker.contract.hook_settings import HookSettings
 from worker.contract.memory_mark import mark
-from worker.contract.plain_http import Refused, exchange
+from worker.contract.plain_http import Refused, Stranger, exchange
+from worker.contract.version import __version__, is_older
 
 CALLER = "hook"
 """As in ``contract.recalls``, which is too heavy for a hook."""
 STARTING = 503
 _HEALTH = "/api/health"
+_VERSION = "/api/version"
 _OPENING = '{"content":'
 """How a worker answers that is still opening its memory: in another form than a text."""
 _START_PAUSE_S = 10.0
@@ -116,6 +118,21 @@ class Worker:
             if time.monotonic() + _POLL_S > self._deadline_s:
                 raise TimeoutError("the worker is still starting")
             time.sleep(_POLL_S)
+
+    def renew(self) -> None:
+        """Have one of an older version replaced, without waiting for that."""
+        where = self._settings
+        if not self._is_of_this_machine():
+            return
+        try:
+            older = is_older(str(self.ask("GET", _VERSION).get("version")), __version__)
+        except Stranger:
+            # Of before there were marks, perhaps, or the original's: whoever starts one finds out.
+            older = is_recorded(where.data_dir, where.port)
+        except (OSError, Refused):
+            return
+        if older:
+            self.start()
 
     def start(self) -> bool:
         """Have a worker started, without waiting for it; whether one is being started. One hook of many does it."""
