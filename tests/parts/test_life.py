@@ -206,6 +206,7 @@ async def test_what_peers_do_wrong_is_no_trouble_of_the_worker(tmp_path: Path) -
         BEGUN + b'Transfer-Encoding: chunked\r\n\r\n5\r\n{"te\r\n',
         BEGUN + b"Transfer-Encoding: chunked\r\n\r\nnone\r\n",
         b"GET / HTTP/1.1\r\nHost: localhost\r\n" + page + b"Sec-WebSocket-Key: dGhlIHNhbXBsZQ==\r\n\r\n",
+        BEGUN + b"Origin: https://evil.example\r\nTransfer-Encoding: chunked\r\n\r\nnone\r\n",
         b"\x16\x03\x01 junk\r\n\r\n",
         b"NO HTTP\r\n\r\n",
     )

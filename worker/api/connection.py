@@ -82,6 +82,9 @@ class Connection(H11Protocol):
         if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
             for event in (response, h11.Data(data=body), h11.EndOfMessage()):
                 self.transport.write(self.conn.send(event) or b"")
+        if self._served():  # what it was going to be told, nobody hears any more
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
         self.transport.close()
 
     def _served(self) -> bool:
