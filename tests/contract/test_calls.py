@@ -27,6 +27,7 @@ from worker.contract.search import BatchQuery, Mode, Order, SearchQuery, Strip, 
 from worker.contract.sessions import SessionQuery
 from worker.contract.tool_uses import ToolUseQuery
 from worker.contract.transfer import ExportQuery, ImportBatch, RowKind
+from worker.contract.when import parse_range
 
 FULL = SearchQuery(
     text="rate limit & co = ü",
@@ -52,8 +53,8 @@ WIRE = {
     "files": "src/a.py",
     "project": "shop",
     "platformSource": "codex",
-    "dateStart": "000000000001",
-    "dateEnd": "000000000002",
+    "dateStart": "0000000000001",
+    "dateEnd": "0000000000002",
     "orderBy": "date_asc",
     "limit": "5",
     "offset": "10",
@@ -104,7 +105,7 @@ async def both(worker: FakeWorker, call: Call[Any]) -> list[Request]:
             calls.facets(SearchQuery(), strip=Strip(bucket_ms=3_600_000, start_epoch_ms=1, end_epoch_ms=2)),
             "GET",
             "/api/facets",
-            {"bucketMs": "3600000", "stripStart": "000000000001", "stripEnd": "000000000002"},
+            {"bucketMs": "3600000", "stripStart": "0000000000001", "stripEnd": "0000000000002"},
             {},
         ),
         (
@@ -148,8 +149,8 @@ async def both(worker: FakeWorker, call: Call[Any]) -> list[Request]:
             {
                 "project": "shop",
                 "platformSource": "codex",
-                "dateEnd": "000000000002",
-                "asOf": "000000000003",
+                "dateEnd": "0000000000002",
+                "asOf": "0000000000003",
                 "limit": "50",
                 "offset": "50",
             },
@@ -160,9 +161,9 @@ async def both(worker: FakeWorker, call: Call[Any]) -> list[Request]:
             "GET",
             "/api/lanes",
             {
-                "around": "000000000005",
+                "around": "0000000000005",
                 "project": "shop",
-                "dateEnd": "000000000009",
+                "dateEnd": "0000000000009",
                 "bucketMs": "900000",
                 "buckets": "120",
                 "lanes": "12",
@@ -173,7 +174,7 @@ async def both(worker: FakeWorker, call: Call[Any]) -> list[Request]:
             calls.next_session(LaneQuery(around_epoch_ms=5, bucket_ms=900_000), later=True),
             "GET",
             "/api/lanes/next",
-            {"around": "000000000005", "later": "true"},
+            {"around": "0000000000005", "later": "true"},
             {},
         ),
         (calls.session("c/1 ü", limit=5), "GET", "/api/sessions/c%2F1%20%C3%BC", {"limit": "5"}, {}),
@@ -181,7 +182,7 @@ async def both(worker: FakeWorker, call: Call[Any]) -> list[Request]:
             calls.costs(CostQuery(project="shop", session="m-1", since_epoch_ms=1, sessions=0)),
             "GET",
             "/api/costs",
-            {"project": "shop", "session": "m-1", "dateStart": "000000000001", "sessions": "0", "days": "90"},
+            {"project": "shop", "session": "m-1", "dateStart": "0000000000001", "sessions": "0", "days": "90"},
             {},
         ),
         (calls.projects(), "GET", "/api/projects", {}, {}),
@@ -255,7 +256,7 @@ async def both(worker: FakeWorker, call: Call[Any]) -> list[Request]:
                 "upto": "9",
                 "limit": "500",
                 "project": "shop",
-                "dateStart": "000000000001",
+                "dateStart": "0000000000001",
             },
             {},
         ),
@@ -287,8 +288,8 @@ async def both(worker: FakeWorker, call: Call[Any]) -> list[Request]:
                 "tool_name": "Bash,Read",
                 "agentId": "a",
                 "platformSource": "codex",
-                "dateStart": "000000000001",
-                "dateEnd": "000000000002",
+                "dateStart": "0000000000001",
+                "dateEnd": "0000000000002",
                 "orderBy": "date_desc",
                 "limit": "50",
                 "offset": "3",
@@ -340,6 +341,13 @@ async def test_the_same_errors(worker: FakeWorker, status: int, problem: object,
     with pytest.raises(MemError) as caught:
         QuickClient(worker.host, worker.port).send(calls.search(SearchQuery(text="x")))
     assert type(caught.value) is kind
+
+
+@pytest.mark.parametrize("epoch_ms", [0, 1, 199_006_200_000, 1_772_625_600_000, 10**13 - 1])
+def test_a_moment_is_read_as_itself(epoch_ms: int) -> None:
+    """Also one whose twelve digits would be a date: 1990-06-20."""
+    params = dict(calls.search(SearchQuery(since_epoch_ms=epoch_ms)).params)
+    assert parse_range(params["dateStart"]) == (epoch_ms, epoch_ms)
 
 
 async def test_half_a_surrogate_pair_reaches_the_worker_as_a_question_mark(worker: FakeWorker) -> None:

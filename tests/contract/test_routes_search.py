@@ -6,6 +6,7 @@ import pytest
 
 from tests.contract.edge import Edge
 from tests.factories import DAY, MINUTE, NOON, make_batch, observation_row, prompt_row, summary_row
+from tests.fakes import machine_zone
 from worker.api.endpoint import IGNORED
 from worker.contract import calls
 from worker.contract.calls import Call
@@ -216,7 +217,7 @@ def _bounded(since: int | None, until: int | None) -> list[Call[Any]]:
     ]
 
 
-@pytest.mark.parametrize("text", ["0001-01-01", "1969-12-31", "1970-01-01", "1973-03-03", "9999-12-31"])
+@pytest.mark.parametrize("text", ["0001-01-01", "1969-12-31", "1970-01-01", "1976-04-22T07:30Z", "9999-12-31"])
 async def test_every_date_that_a_client_can_read_is_taken(edge: Edge, text: str) -> None:
     await edge.fill(memory())
     first, last = parse_range(text) or (None, None)
@@ -246,8 +247,11 @@ async def test_a_span_by_parameters_is_told_with_its_zone(edge: Edge) -> None:
         for form in ("hits", "json"):
             assert (await edge.ask(path, **asked, **day, format=form))["notes"] == [told]
             assert (await edge.ask(path, **asked, **in_ms, format=form))["notes"] == []
-    (since,) = (await edge.ask(calls.SEARCH, query="token", dateStart="yesterday", format="hits"))["notes"]
-    assert since.startswith("since ") and since.endswith(" 00:00 UTC")
+    with machine_zone("UTC"):
+        (since,) = (await edge.ask(calls.SEARCH, query="token", dateStart="yesterday", format="hits"))["notes"]
+        assert since.startswith("since ") and since.endswith(" 00:00 UTC")
+        (compact,) = (await edge.ask(calls.SEARCH, query="token", dateStart="202603041200", format="hits"))["notes"]
+        assert compact == "since 2026-03-04 12:00 UTC"
     assert "since" not in await edge.text(calls.SEARCH, query="token")
 
 

@@ -144,8 +144,8 @@ async def body(request: Request, kind: type[T]) -> T:
 def no_date(text: str, field: str) -> Invalid:
     """That something is not a date."""
     return Invalid(
-        f"{field} must be a date (2026-03-10, 2026-03-10T14:00, 3d, yesterday, or milliseconds since 1970 of 12 to "
-        f"14 digits), not {text[:40]!r}",
+        f"{field} must be a date (2026-03-10, 2026-03-10T14:00, 3d, yesterday, or 13 digits of milliseconds "
+        f"since 1970), not {text[:40]!r}",
         field=field,
     )
 

@@ -96,7 +96,8 @@ class Moment(Param):
 
     def in_words(self, query: Query) -> bool:
         """Whether it is given in a form that a zone and the time of asking give a meaning to."""
-        return not (query.text(*self.names) or "0").strip().isdigit()
+        text = (query.text(*self.names) or "").strip()
+        return bool(text) and not (len(text) == 13 and text.isdigit())
 
     def schema(self) -> Schema:
         """Text in one of its forms; a few more are understood."""

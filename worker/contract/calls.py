@@ -197,13 +197,13 @@ def _search(query: SearchQuery, form: str | None) -> tuple[tuple[str, str], ...]
     )
 
 
-_LAST_MOMENT = 10**14 - 1
-"""In the year 5138."""
+_LAST_MOMENT = 10**13 - 1
+"""In the year 2286."""
 
 
 def _moment(epoch_ms: int | None) -> str | None:
-    """With 12 to 14 digits, by which a worker tells milliseconds from a year; the nearest that has so many."""
-    return None if epoch_ms is None else f"{min(max(0, epoch_ms), _LAST_MOMENT):012}"
+    """With 13 digits, by which a worker tells milliseconds from a date; the nearest that has so many."""
+    return None if epoch_ms is None else f"{min(max(0, epoch_ms), _LAST_MOMENT):013}"
 
 
 def search(query: SearchQuery) -> Call[SearchPage]:
