@@ -90,7 +90,7 @@ def loaded(*words: str) -> set[str]:
         (("--help",), 60),
         (("serach",), 80),
         (("search", "--help"), 200),
-        (("worker", "--help"), 200),
+        (("worker", "--help"), 210),
     ],
 )
 def test_light_programs_load_nothing_heavy(words: tuple[str, ...], most: int) -> None:
