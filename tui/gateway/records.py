@@ -116,7 +116,7 @@ class Records:
 
     async def tracked_at(self, need: NeedTrack, epoch_ms: int, *, later: bool, depth: int = REACH) -> Fact:
         """The timeline around the first record at or after a moment, or the last one at or before it."""
-        anchor = f"{max(epoch_ms + (not later), 0):012}"
+        anchor = f"{max(epoch_ms + (not later), 0):013}"
         query = TimelineQuery(
             anchor=anchor, depth_before=depth, depth_after=depth, project=need.project, session=need.session
         )

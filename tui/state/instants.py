@@ -34,4 +34,4 @@ def said(epoch_ms: int, zone: dt.tzinfo | None = None) -> str:
             form = text.isoformat(timespec=spec)
             if parse_range(form, zone) == (epoch_ms, epoch_ms):
                 return form
-    return f"{max(epoch_ms, 0):012}"
+    return f"{max(epoch_ms, 0):013}"
