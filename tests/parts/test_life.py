@@ -171,6 +171,10 @@ async def test_end_with_open_streams_is_clean_and_soon(tmp_path: Path, number: s
 BEGUN = b"POST /api/memory/save HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 
 
+def connected(worker: WorkerProcess) -> socket.socket:
+    return socket.create_connection((worker.host, worker.port), timeout=PATIENCE_S)
+
+
 def _logged(worker: WorkerProcess) -> str:
     return "".join(file.read_text("utf-8") for file in (worker.data_dir / "logs").glob("*.log"))
 
@@ -179,9 +183,9 @@ def test_a_body_that_does_not_come_is_not_waited_for_at_the_end_and_one_that_cam
     with (
         running_worker(tmp_path / "data") as worker,
         contextlib.closing(foreign(tmp_path / "data" / "claude-mem.db")) as holding,
-        socket.create_connection((worker.host, worker.port)) as stream,
-        socket.create_connection((worker.host, worker.port)) as whole,
-        socket.create_connection((worker.host, worker.port)) as half,
+        connected(worker) as stream,
+        connected(worker) as whole,
+        connected(worker) as half,
     ):
         stream.sendall(b"GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n")
         holding.execute("BEGIN IMMEDIATE")
@@ -199,7 +203,7 @@ def test_a_body_that_does_not_come_is_not_waited_for_at_the_end_and_one_that_cam
         assert "Shutting down" in _logged(worker) and "[ERROR" not in _logged(worker)
 
 
-async def test_what_peers_do_wrong_is_no_trouble_of_the_worker(tmp_path: Path) -> None:
+def test_what_peers_do_wrong_is_no_trouble_of_the_worker(tmp_path: Path) -> None:
     page = b"Origin: https://evil.example\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
     wrong = (
         BEGUN + b"Content-Length: 500\r\n\r\n{",
@@ -212,7 +216,7 @@ async def test_what_peers_do_wrong_is_no_trouble_of_the_worker(tmp_path: Path) -
     )
     with running_worker(tmp_path / "data") as worker:
         for sent in wrong:
-            with socket.create_connection((worker.host, worker.port)) as peer:
+            with connected(worker) as peer, contextlib.suppress(ConnectionError):
                 peer.sendall(sent)
                 peer.shutdown(socket.SHUT_WR)
                 while peer.recv(65_536):
@@ -224,12 +228,20 @@ async def test_what_peers_do_wrong_is_no_trouble_of_the_worker(tmp_path: Path) -
 
 
 def test_a_second_interrupt_is_no_fault(tmp_path: Path) -> None:
-    with running_worker(tmp_path / "data") as worker, socket.create_connection((worker.host, worker.port)) as half:
-        half.sendall(BEGUN + b"Expect: 100-continue\r\nContent-Length: 500\r\n\r\n{")
-        assert half.recv(100).startswith(b"HTTP/1.1 100")
+    with (
+        running_worker(tmp_path / "data") as worker,
+        contextlib.closing(foreign(tmp_path / "data" / "claude-mem.db")) as holding,
+        connected(worker) as whole,
+    ):
+        holding.execute("BEGIN IMMEDIATE")
+        whole.sendall(BEGUN + b'Content-Length: 17\r\n\r\n{"text": "whole"}')
+        assert worker.quick.send(calls.health()).pid == worker.process.pid
         worker.process.send_signal(signal.SIGINT)
         wait_for(lambda: "Waiting for connections" in _logged(worker))
-        worker.stop(signal.SIGINT)
+        worker.process.send_signal(signal.SIGINT)
+        wait_for(lambda: "Finished server process" in _logged(worker))
+        holding.execute("ROLLBACK")
+        worker.wait()
         assert "Traceback" not in _logged(worker) + worker.stderr
         assert "[ERROR" not in _logged(worker)
 
