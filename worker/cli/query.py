@@ -14,8 +14,8 @@ from worker.contract.present import Text
 from worker.contract.records import RecordKind, parse_key
 from worker.contract.search import Order, SearchQuery, TimelineQuery
 
-_LEFT_OUT = re.compile(r"-[^-\d]\S{2,}")
-"""What leaves a word out of a search; anything shorter is a word, and more likely an option of another command."""
+_LEFT_OUT = re.compile(r"-[^-\d]\S{2,}|-[^-\x00-\x7f]\S*")
+"""What leaves a word out of a search; what is shorter in ASCII is more likely an option of another command."""
 _OPTION = re.compile(r"--[a-z]+")
 _KINDS = {"session": RecordKind.SUMMARY} | {kind.value: kind for kind in RecordKind}
 
