@@ -167,11 +167,14 @@ def test_timeline(env: dict[str, str], worker: FakeWorker) -> None:
     assert asked(worker, "/api/timeline") == expected
 
 
+def test_a_short_word_that_is_not_ascii_is_no_option(env: dict[str, str], worker: FakeWorker) -> None:
+    assert run(env, "search", "token", "-缓存", "-雨").returncode == 0
+    assert asked(worker, "/api/search")["query"] == "token -缓存 -雨"
+
+
 def test_a_word_with_a_minus_needs_no_dashes(env: dict[str, str], worker: FakeWorker) -> None:
     assert run(env, "search", "token", "-cache", "--limit", "5", "expiry", "-type:change").returncode == 0
     assert asked(worker, "/api/search") == {"query": "token expiry -cache -type:change", "limit": "5"}
-    assert run(env, "search", "token", "-缓存").returncode == 0
-    assert asked(worker, "/api/search")["query"] == "token -缓存"
     assert run(env, "timeline", "--query", "rate", "-cache", "limit").returncode == 0
     assert asked(worker, "/api/timeline")["query"] == "rate limit -cache"
 

@@ -209,7 +209,7 @@ def _tokens(line: str, span: _Span) -> Iterator[_Token]:
         name = match["field"].lower() if match["field"] else None
         quoted, end = match["quoted"] is not None, match.end()
         value = match["quoted"][1:-1] if quoted else match["value"] or match["bare"]
-        if name is not None and _FIELDS[name] in _DATES:
+        if _FIELDS.get(name or "") in _DATES:
             value, end = _date(line, match, span)
         text = line[match.start() : end]
         yield _Token(text, match.start(), match["minus"] or "", name, quoted, value, end >= last)

@@ -49,6 +49,7 @@ def read(line: str, *, typing: bool = False) -> dict[str, Any]:
                 ),
             },
         ),
+        ("ſince:3d -fıle:x", {"text": "ſince:3d -fıle:x"}),  # the same letters to whoever does not mind their case
         ("from file:///etc/hosts", {"text": "from file:///etc/hosts"}),
         (
             "see -type:x",
