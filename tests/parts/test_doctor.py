@@ -1,6 +1,7 @@
 """`claude-mem doctor`: what it finds on a machine that is well, and on one where something is not."""
 
 import contextlib
+import importlib.util
 import json
 import os
 import signal
@@ -173,6 +174,14 @@ def test_settings_that_cannot_be_read(env: dict[str, str]) -> None:
     (data / "settings.json").write_text('{"a": 1,}')
     found = examined(env, code=1)
     assert list(found) == ["settings"] and "not JSON" in found["settings"]["message"]
+
+
+@pytest.mark.parametrize("name", ["textual", "chromadb", "numpy", "onnxruntime", "tokenizers"])
+def test_a_package_that_is_not_there(case: Case, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda one: None if one == name else found(one))
+    told = machine.installed(case)
+    assert told.state == "fail" and told.message.endswith(f" lacks {name}")
 
 
 def test_port_that_only_a_connection_has(case: Case) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from worker.cli import exits
 from worker.cli.connection import chosen, client
-from worker.cli.printing import failed, say, say_json
+from worker.cli.printing import HelpLines, failed, say, say_json
 from worker.contract import calls, when
 from worker.contract.corpus import USUAL_LIMIT, CorpusInfo, CorpusLine, CorpusOrder, Primed
 from worker.contract.errors import MemError
@@ -59,7 +59,7 @@ def _parser(name: str, about: str, end: str) -> argparse.ArgumentParser:
         prog=name,
         description=about,
         epilog=end,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=HelpLines,
         allow_abbrev=False,
     )
 

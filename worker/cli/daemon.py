@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from worker.cli import exits, log_lines
 from worker.cli.connection import chosen, found, started
-from worker.cli.printing import AlreadyTold, failed, note, say, say_json
+from worker.cli.printing import AlreadyTold, HelpLines, failed, note, say, say_json
 from worker.contract import calls, ending
 from worker.contract.errors import MemError, TimedOut, Unauthorized
 from worker.contract.process import recorded_pid, recorded_port
@@ -26,7 +26,7 @@ def main(argv: Sequence[str]) -> int:
         prog="claude-mem worker",
         description="Start, stop, restart or ask after the worker that keeps the memory, or read its log.",
         epilog=exits.TOLD,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=HelpLines,
         allow_abbrev=False,
     )
     parser.add_argument("action", choices=("start", "stop", "restart", "status", "logs"))

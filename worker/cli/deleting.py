@@ -9,7 +9,7 @@ from worker.cli import doomed, exits
 from worker.cli.connection import chosen, client
 from worker.cli.doomed import Doomed, Key
 from worker.cli.keys import each_of
-from worker.cli.printing import failed, note, plain, say, say_json
+from worker.cli.printing import HelpLines, failed, note, plain, say, say_json
 from worker.contract.errors import MemError, NotFound
 from worker.contract.quick import QuickClient
 
@@ -33,7 +33,7 @@ def main(argv: Sequence[str]) -> int:
         prog="claude-mem delete",
         description="Take single records out of the memory for good. They are shown first, and deleted on your word.",
         epilog=f"{_KEYS}\n{exits.TOLD}",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=HelpLines,
         allow_abbrev=False,
     )
     parser.add_argument("words", nargs="*", metavar="KEY", help=doomed.FORMS)

@@ -12,7 +12,7 @@ from worker.cli import agents, exits
 from worker.cli.checks import agent, hooks, machine, memory, service
 from worker.cli.checks.finding import FAIL, Case, Finding, Look
 from worker.cli.connection import chosen
-from worker.cli.printing import say, say_json
+from worker.cli.printing import HelpLines, say, say_json
 from worker.contract import calls, launch
 from worker.contract.errors import MemError
 from worker.contract.index import IndexStatus
@@ -37,7 +37,7 @@ def main(argv: Sequence[str]) -> int:
         prog="claude-mem doctor",
         description="Look whether all is in order; nothing is changed and nothing started.",
         epilog="exit codes:\n  0  nothing fails (there may be warnings)\n  1  something fails\n",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=HelpLines,
         allow_abbrev=False,
     )
     parser.add_argument("--demo", action="store_true", help="look after the demo memory")

@@ -12,7 +12,7 @@ from worker.cli import exits
 from worker.cli.connection import chosen, client
 from worker.cli.days import spool
 from worker.cli.output import Written, written
-from worker.cli.printing import failed, note
+from worker.cli.printing import HelpLines, failed, note
 from worker.cli.progress import Progress
 from worker.contract import calls, when
 from worker.contract.errors import Invalid, MemError
@@ -32,7 +32,7 @@ def main(argv: Sequence[str]) -> int:
         description="Write the memory to a file: as JSON, which `claude-mem import` and the original take back, as "
         "JSON lines, or for people as Markdown, by project and day.",
         epilog=exits.TOLD,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=HelpLines,
         allow_abbrev=False,
     )
     parser.add_argument(

@@ -14,7 +14,7 @@ from worker.cli.batches import batches, deliver, place
 from worker.cli.connection import chosen
 from worker.cli.importers import table
 from worker.cli.importers.source import LeftOut, Row, Source
-from worker.cli.printing import failed, note, say, say_json
+from worker.cli.printing import HelpLines, failed, note, say, say_json
 from worker.cli.progress import Progress
 from worker.cli.sending import Sender
 from worker.contract import calls
@@ -60,7 +60,7 @@ def main(argv: Sequence[str]) -> int:
         "nearest that can, a row of which nothing can be made is left out, and both are listed. `claude-mem import "
         "transcripts` brings in past sessions of Claude Code; a file of that name is ./transcripts.",
         epilog=exits.TOLD,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=HelpLines,
         allow_abbrev=False,
     )
     parser.add_argument("file", type=Path, metavar="FILE", help="claude-mem.db, an export in JSON or JSON lines")

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from worker.cli import exits
 from worker.cli.connection import chosen, client
-from worker.cli.printing import failed, note, say, say_json
+from worker.cli.printing import HelpLines, failed, note, say, say_json
 from worker.cli.progress import Progress
 from worker.contract import calls
 from worker.contract.calls import Call
@@ -37,7 +37,7 @@ def main(argv: Sequence[str]) -> int:
         prog="claude-mem index",
         description="The index by meaning: how far it is, whether it is whole, and what mends it.",
         epilog=exits.TOLD,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=HelpLines,
         allow_abbrev=False,
     )
     parser.add_argument("action", choices=("status", "verify", "repair", "rebuild", "pause", "resume"))

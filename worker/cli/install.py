@@ -11,7 +11,7 @@ from typing import Any
 
 from worker.cli import agents, config_file, entries, exits
 from worker.cli.agents import PROJECT, USER, Places
-from worker.cli.printing import note, say
+from worker.cli.printing import HelpLines, note, say
 from worker.contract.settings import inherited
 
 _CODE, _DESKTOP, _ALL = "claude-code", "claude-desktop", "all"
@@ -53,7 +53,7 @@ def _parser(name: str) -> argparse.ArgumentParser:
         prog=f"claude-mem {name}",
         description=about[name],
         epilog=exits.TOLD,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=HelpLines,
         allow_abbrev=False,
     )
     parser.add_argument("--agent", choices=(_CODE, _DESKTOP, _ALL), default=_CODE, help="by default claude-code")

@@ -1,7 +1,9 @@
-"""What a person gets to see: text without anything that would act on the terminal, JSON, and errors."""
+"""What a person gets to see: text without anything that would act on the terminal, JSON, errors, and help."""
 
+import argparse
 import re
 import sys
+import textwrap
 
 import msgspec
 
@@ -60,3 +62,18 @@ def failed(error: MemError) -> int:
             return exits.NOTHING
         case _:
             return exits.UNAVAILABLE
+
+
+class HelpLines(argparse.RawDescriptionHelpFormatter):
+    """How `--help` tells a description: lists keep their rows, and no line is wider than the terminal."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        lines = (textwrap.fill(line, width, subsequent_indent=_beside(line)) for line in text.splitlines())
+        return textwrap.indent("\n".join(lines), indent)
+
+
+def _beside(line: str) -> str:
+    """The indent of what goes on from a row: that of its second column, if it has two."""
+    start = len(line) - len(line.lstrip())
+    name, gap, about = line[start:].partition("  ")
+    return " " * (start + len(name) + len(gap) + len(about) - len(about.lstrip()) if about else start)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from worker.cli import exits
 from worker.cli.connection import chosen, client
-from worker.cli.printing import failed, say, say_json
+from worker.cli.printing import HelpLines, failed, say, say_json
 from worker.contract import calls
 from worker.contract.curation import Alias, Merge
 from worker.contract.errors import MemError
@@ -35,7 +35,7 @@ def _parser() -> argparse.ArgumentParser:
         description="The projects in the memory. A repository that was moved or renamed has a new name: `merge OLD "
         "NEW` has its old memories found under the new one, `alias NEW OLD` files what comes under the old one.",
         epilog=exits.TOLD,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=HelpLines,
         allow_abbrev=False,
     )
     # Before the action or after it; one that is not given there leaves what was given here.

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from worker.cli import exits
 from worker.cli.connection import chosen, client
-from worker.cli.printing import failed, say, say_json
+from worker.cli.printing import HelpLines, failed, say, say_json
 from worker.contract import calls, when
 from worker.contract.errors import MemError
 from worker.contract.present import Text
@@ -28,7 +28,7 @@ def main(argv: Sequence[str]) -> int:
         prog=f"claude-mem {name}",
         description=program.__doc__,
         epilog=exits.TOLD,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=HelpLines,
         allow_abbrev=False,
     )
     parser.add_argument("--json", action="store_true", help="print the worker's JSON")

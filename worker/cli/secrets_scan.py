@@ -10,7 +10,7 @@ import msgspec
 from worker.cli import exits
 from worker.cli.connection import chosen, client
 from worker.cli.doomed import RowKey, RowSort
-from worker.cli.printing import failed, note, say, say_json
+from worker.cli.printing import HelpLines, failed, note, say, say_json
 from worker.contract import calls
 from worker.contract.errors import MemError
 from worker.contract.masking import MASK, secrets
@@ -41,7 +41,7 @@ def main(argv: Sequence[str]) -> int:
         prog="claude-mem scan-secrets",
         description="Look for keys, tokens and passwords in the memory. They are shown masked; nothing is changed.",
         epilog="exit codes:\n  0  none found\n  1  some found\n  3  the worker is not available\n",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=HelpLines,
         allow_abbrev=False,
     )
     parser.add_argument("--json", action="store_true", help="print JSON")

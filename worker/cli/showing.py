@@ -8,7 +8,7 @@ import msgspec
 from worker.cli import exits
 from worker.cli.connection import chosen, client
 from worker.cli.keys import FORMS, keys_of, records_of
-from worker.cli.printing import failed, note, say, say_json
+from worker.cli.printing import HelpLines, failed, note, say, say_json
 from worker.cli.record_text import record_text
 from worker.contract.errors import MemError
 from worker.contract.quick import QuickClient
@@ -21,7 +21,7 @@ def main(argv: Sequence[str]) -> int:
         prog="claude-mem show",
         description="Show records in full: 118 or #118 (observation), S14 (session summary), P40 (prompt).",
         epilog=exits.TOLD,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=HelpLines,
         allow_abbrev=False,
     )
     parser.add_argument("--json", action="store_true", help="print the worker's JSON")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from worker.cli import exits
 from worker.cli.connection import chosen, client
-from worker.cli.printing import failed, note, plain, say_json_line
+from worker.cli.printing import HelpLines, failed, note, plain, say_json_line
 from worker.contract import calls, project_name, remote, when
 from worker.contract.errors import Busy, MemError, TimedOut, Unavailable, Unreachable
 from worker.contract.events import StreamEvent
@@ -29,7 +29,7 @@ def main(argv: Sequence[str]) -> int:
         prog="claude-mem tail",
         description="Follow what is remembered: a line for each record as it comes. Ctrl+C ends it.",
         epilog=exits.TOLD,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=HelpLines,
         allow_abbrev=False,
     )
     parser.add_argument("--project", metavar="P", help="only this project")

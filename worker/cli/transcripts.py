@@ -12,7 +12,7 @@ from worker.cli import agents, exits
 from worker.cli.connection import chosen
 from worker.cli.importers import transcripts
 from worker.cli.importers.transcripts import Passed, Session
-from worker.cli.printing import failed, note, say, say_json
+from worker.cli.printing import HelpLines, failed, note, say, say_json
 from worker.cli.progress import Progress
 from worker.cli.telling import Known, Link, Told
 from worker.contract.capture import PromptSubmitted, ToolUsed, TurnEnded
@@ -101,7 +101,7 @@ def _parser() -> argparse.ArgumentParser:
         description="Bring in past sessions of Claude Code. What is known already is passed over, so it can be run "
         "again, also after it was interrupted.",
         epilog=exits.TOLD,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=HelpLines,
         allow_abbrev=False,
     )
     parser.add_argument(

@@ -13,7 +13,10 @@ from worker.contract import advice
 from worker.contract.private_files import is_secret, private_files
 from worker.contract.version import __version__
 
-_NEEDED = ("textual", "httpx", "starlette", "uvicorn", "msgspec", "mcp", "snowballstemmer")
+_NEEDED = (
+    "textual", "httpx", "starlette", "uvicorn", "msgspec", "mcp", "snowballstemmer", "chromadb", "numpy", "onnxruntime",
+    "tokenizers",
+)  # fmt: skip
 _ELSEWHERE = (
     "nfs",
     "nfs4",
