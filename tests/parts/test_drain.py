@@ -1,5 +1,6 @@
 """The spool emptied into whatever takes events."""
 
+import asyncio
 import json
 import os
 import time
@@ -7,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.parts.conftest import eventually
 from worker.capture import drain
 from worker.contract import calls, spool
 from worker.contract.capture import Event, PromptSubmitted, SessionEnded, ToolUsed, TurnEnded
@@ -35,9 +37,9 @@ async def test_everything_is_taken_once_and_in_order(tmp_path: Path) -> None:
     memory = Memory()
     for moment_ns in (30, 10, 20):
         put(tmp_path, moment_ns)
-    assert await drain.drained(str(tmp_path), memory.take) == 3
+    assert await drain.drained(str(tmp_path), memory.take) == (3, "")
     assert [event.event_id for event in memory.taken] == ["10", "20", "30"]
-    assert await drain.drained(str(tmp_path), memory.take) == 0
+    assert await drain.drained(str(tmp_path), memory.take) == (0, "")
     assert spool.is_empty(str(tmp_path))
 
 
@@ -84,10 +86,31 @@ async def test_while_the_memory_takes_nothing_all_stay(tmp_path: Path) -> None:
     memory.errors["s"] = Busy("locked")
     put(tmp_path, 1)
     put(tmp_path, 2)
-    assert await drain.drained(str(tmp_path), memory.take) == 0
+    assert await drain.drained(str(tmp_path), memory.take) == (0, "locked")
     assert len(spool.waiting(str(tmp_path))) == 2
     memory.errors.clear()
-    assert await drain.drained(str(tmp_path), memory.take) == 2
+    assert await drain.drained(str(tmp_path), memory.take) == (2, "")
+
+
+async def test_what_is_waited_for_is_told_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    memory = Memory()
+    asked: list[Event] = []
+
+    async def take(event: Event) -> None:
+        asked.append(event)
+        await memory.take(event)
+
+    memory.errors["s"] = Busy("locked")
+    put(tmp_path, 1)
+    running = asyncio.create_task(drain.run(tmp_path, take, pause_s=0.01))
+    await eventually(lambda: len(asked) > 5)
+    memory.errors["s"] = Busy("full")
+    await eventually(lambda: len(asked) > 10 and "full" in caplog.text)
+    memory.errors.clear()
+    await eventually(lambda: memory.taken)
+    running.cancel()
+    await asyncio.wait([running])
+    assert (caplog.text.count("locked"), caplog.text.count("full")) == (1, 1)
 
 
 async def test_what_comes_while_it_is_being_emptied_is_taken_too(tmp_path: Path) -> None:

@@ -35,31 +35,35 @@ Take = Callable[[Event], Awaitable[object]]
 
 async def run(data_dir: Path, take: Take, *, pause_s: float = PAUSE_S) -> None:
     """Empty the spool now and every few seconds, for as long as we run."""
-    where = str(data_dir)
+    where, known = str(data_dir), ""
     await asyncio.to_thread(_tidy, data_dir)
     while True:
-        if taken := await drained(where, take):
+        taken, trouble = await drained(where, take)
+        if taken:
             _log.info("took %d events that hooks had kept", taken)
+        if trouble and trouble != known:
+            _log.warning("the spool waits: %s", trouble)  # once: it may last for days
+        known = trouble
         await asyncio.sleep(pause_s)
 
 
-async def drained(data_dir: str, take: Take) -> int:
-    """How many events were taken; it ends when none is left, or when the memory takes none for now."""
+async def drained(data_dir: str, take: Take) -> tuple[int, str]:
+    """How many events were taken, until none is left, or until the memory takes none for now, and why it does not."""
     taken = 0
     while names := await asyncio.to_thread(spool.waiting, data_dir):
         for name in names:
             try:
-                if not await _one(data_dir, name, take):
-                    return taken
+                await _one(data_dir, name, take)
+            except MemError as error:
+                return taken, error.message
             except OSError as error:
-                _log.warning("the spool cannot be emptied: %s", error.strerror or error)
-                return taken
+                return taken, error.strerror or str(error)
             taken += 1
-    return taken
+    return taken, ""
 
 
-async def _one(data_dir: str, name: str, take: Take) -> bool:
-    """Whether the event is out of the way. Errors: ``OSError``."""
+async def _one(data_dir: str, name: str, take: Take) -> None:
+    """Have an event taken, or set it aside. Errors: ``MemError`` when the memory takes none for now, ``OSError``."""
     try:
         path, body = await asyncio.to_thread(spool.read, data_dir, name)
         kind = _KINDS.get(path)
@@ -67,23 +71,19 @@ async def _one(data_dir: str, name: str, take: Take) -> bool:
             raise spool.Broken(f"nothing is told at {path[:80]}")
         await take(msgspec.convert(body, kind))
     except FileNotFoundError:
-        return True  # somebody else took it
+        return  # somebody else took it
     except (spool.Broken, msgspec.ValidationError, Invalid, TooLarge, NotFound) as error:
         _log.warning("an event in the spool was set aside: %s", type(error).__name__)
         await asyncio.to_thread(spool.set_aside, data_dir, name, str(error))
-        return True
-    except MemError as error:
-        _log.warning("the spool waits: %s", error.message)
-        return False
-    except OSError:
+        return
+    except (MemError, OSError):
         raise
     except Exception as error:  # noqa: BLE001  one that we trip over would hinder all behind it
         _log.exception("an event in the spool was set aside")
         await asyncio.to_thread(spool.set_aside, data_dir, name, f"a fault of the worker ({type(error).__name__})")
-        return True
+        return
     with contextlib.suppress(FileNotFoundError):
         await asyncio.to_thread(spool.drop, data_dir, name)
-    return True
 
 
 def _tidy(data_dir: Path) -> None:

@@ -195,15 +195,15 @@ class Database:
 
         SQLite does so by itself only in a moment without readers, which under steady questions never comes.
         """
-        log = self.path.with_name(self.path.name + "-wal")
-        before, self._log_bytes = self._log_bytes, log.stat().st_size if log.exists() else 0
+        # Beside the file itself, where the path is a link.
+        before, self._log_bytes = self._log_bytes, _size(Path(f"{self.path.resolve()}-wal"))
         is_quiet = self._log_bytes == before and self._log_bytes > _SMALL_LOG_BYTES
         if self._log_bytes >= _LARGE_LOG_BYTES or is_quiet:
             self._fold(_TRIM_BUSY_MS)  # busy all the time: another try in a second
 
     def _fold(self, busy_ms: int) -> bool:
         """Fold the write-ahead log into the file; whether nothing is left in it."""
-        with contextlib.suppress(sqlite3.OperationalError):
+        with told(self.path), contextlib.suppress(sqlite3.OperationalError):
             self._wait_at_most(busy_ms / 1000)
             busy, *_ = self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
             return not busy
@@ -227,7 +227,7 @@ class Database:
         self._writing.shutdown(wait=True)
         for connection in self._readers:
             connection.close()
-        with contextlib.suppress(sqlite3.Error):
+        with contextlib.suppress(MemError):
             self._fold(CLOSING_BUSY_MS)
         self._writer.close()
 
@@ -250,6 +250,14 @@ class Database:
 
     def _wait_at_most(self, patience_s: float) -> None:
         self._writer.execute(f"PRAGMA busy_timeout = {round(patience_s * 1000)}")
+
+
+def _size(path: Path) -> int:
+    """Of a file, in bytes; 0 where there is none."""
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
 
 
 def is_no_utf8(error: sqlite3.Error) -> bool:
