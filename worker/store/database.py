@@ -20,6 +20,7 @@ from worker.contract.errors import Busy, MemError, TimedOut, Unavailable
 from worker.store import backup, schema
 from worker.store.memo import Memo, Remembering
 from worker.store.reconcile import reconcile, refusal
+from worker.store.wal import wal_bytes
 
 T = TypeVar("T")
 
@@ -195,8 +196,7 @@ class Database:
 
         SQLite does so by itself only in a moment without readers, which under steady questions never comes.
         """
-        # Beside the file itself, where the path is a link.
-        before, self._log_bytes = self._log_bytes, _size(Path(f"{self.path.resolve()}-wal"))
+        before, self._log_bytes = self._log_bytes, wal_bytes(self.path)
         is_quiet = self._log_bytes == before and self._log_bytes > _SMALL_LOG_BYTES
         if self._log_bytes >= _LARGE_LOG_BYTES or is_quiet:
             self._fold(_TRIM_BUSY_MS)  # busy all the time: another try in a second
@@ -250,14 +250,6 @@ class Database:
 
     def _wait_at_most(self, patience_s: float) -> None:
         self._writer.execute(f"PRAGMA busy_timeout = {round(patience_s * 1000)}")
-
-
-def _size(path: Path) -> int:
-    """Of a file, in bytes; 0 where there is none."""
-    try:
-        return path.stat().st_size
-    except OSError:
-        return 0
 
 
 def is_no_utf8(error: sqlite3.Error) -> bool:

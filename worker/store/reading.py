@@ -1,6 +1,5 @@
 """A database file that is only read: served as it lies, or from a copy where something must be written to serve it."""
 
-import contextlib
 import logging
 import shutil
 import sqlite3
@@ -15,6 +14,7 @@ from worker.store.database import has_fulltext, told
 from worker.store.memo import Remembering
 from worker.store.reconcile import is_finished
 from worker.store.tables import Store, open_store
+from worker.store.wal import wal_bytes, wal_file
 
 _log = logging.getLogger("worker.store")
 
@@ -56,7 +56,7 @@ def connection(path: Path) -> sqlite3.Connection:
     try:
         return _connected(path, "mode=ro")
     except sqlite3.OperationalError:
-        if _log_of(path):
+        if wal_bytes(path):
             raise
         return _connected(path, "immutable=1")  # a folder in which SQLite cannot make its shared memory
 
@@ -78,7 +78,7 @@ def _connected(path: Path, mode: str) -> sqlite3.Connection:
 
 
 def _copy(path: Path, to: Path, free: Callable[[Path], int]) -> None:
-    log = _log_of(path)
+    log = wal_bytes(path)
     needed = 2 * (path.stat().st_size + log)
     if free(to.parent) < needed:
         raise Unavailable(
@@ -93,15 +93,8 @@ def _copy(path: Path, to: Path, free: Callable[[Path], int]) -> None:
             raise
         # What is in the log can only be read where files can be made beside it.
         to.unlink(missing_ok=True)
-        for ending in ("", "-wal"):
-            shutil.copyfile(path.with_name(path.name + ending), to.with_name(to.name + ending))
-
-
-def _log_of(path: Path) -> int:
-    """Bytes of the write-ahead log."""
-    with contextlib.suppress(OSError):
-        return path.with_name(path.name + "-wal").stat().st_size
-    return 0
+        for one, copied in ((path, to), (wal_file(path), wal_file(to))):
+            shutil.copyfile(one, copied)
 
 
 def _name(error: sqlite3.Error) -> str:

@@ -4,6 +4,7 @@ import sqlite3
 from pathlib import Path
 
 from worker.contract.status import DatabaseStats
+from worker.store.wal import wal_bytes
 
 
 def database(connection: sqlite3.Connection, path: Path) -> DatabaseStats:
@@ -13,10 +14,9 @@ def database(connection: sqlite3.Connection, path: Path) -> DatabaseStats:
         for table in ("observations", "sdk_sessions", "session_summaries", "user_prompts")
     }
     first = connection.execute("SELECT created_at FROM observations ORDER BY created_at_epoch, id LIMIT 1").fetchone()
-    files = (path, path.with_name(path.name + "-wal"))
     return DatabaseStats(
         path=str(path),
-        size=sum(file.stat().st_size for file in files if file.exists()),
+        size=path.stat().st_size + wal_bytes(path),
         observations=counts["observations"],
         sessions=counts["sdk_sessions"],
         summaries=counts["session_summaries"],

@@ -21,6 +21,7 @@ from worker.contract.records import RecordKind
 from worker.contract.search import Order, SearchQuery
 from worker.store import filters, listing, search_index, spend
 from worker.store.tables import Connection
+from worker.store.wal import wal_bytes
 
 _LOG_LINES = 2_000
 _DAY_MS = 86_400_000
@@ -77,16 +78,16 @@ def _held(connection: Connection) -> tuple[dict[RecordKind, int], LastRecord | N
 
 
 def _disk(data_dir: Path, database: Path) -> Disk:
-    wal_bytes = _size(database.with_name(database.name + "-wal"))
+    log_bytes = wal_bytes(database)
     free: int | None = None
     with contextlib.suppress(OSError):
         free = shutil.disk_usage(data_dir).free
     return Disk(
         data_dir=str(data_dir),
-        database_bytes=_size(database) + wal_bytes,
+        database_bytes=_size(database) + log_bytes,
         vectors_bytes=sum(map(_size, (data_dir / "vectors").rglob("*"))),
         free_bytes=free,
-        wal_bytes=wal_bytes,
+        wal_bytes=log_bytes,
         logs_bytes=sum(map(_size, (data_dir / "logs").glob("*"))),
     )
 
