@@ -312,6 +312,21 @@ async def test_a_phrase_is_a_demand_for_meaning_too(memory: Memory) -> None:
     assert keys(await memory.search('"stale login"')) == ["1"]
 
 
+async def test_a_phrase_is_one_for_meaning_wherever_a_person_sees_it_stand(memory: Memory) -> None:
+    rows = (
+        observation_row(title)
+        for title in ("stale login-token", "login-token stale", "stale password login", "password")
+    )
+    await memory.fill(*rows)
+    for mode in (None, Mode.SEMANTIC):
+        assert keys(await memory.search('"stale login"', mode=mode)) == ["1"]
+        assert (await memory.facets('"stale login"', mode=mode)).total == 1
+        page = await memory.search('login -"stale login"', mode=mode)
+        assert "1" not in keys(page)
+        assert (await memory.facets('login -"stale login"', mode=mode)).total == page.total
+    assert set(keys(await memory.search('login -"stale login"'))) == {"2", "3", "4"}
+
+
 async def test_facets_count_what_the_list_holds(memory: Memory) -> None:
     await memory.fill(
         observation_row("login", type="bugfix", concepts='["gotcha"]'),
