@@ -156,6 +156,7 @@ def test_started_with_private_files(where: Settings) -> None:
         health = launch.ensure(where)
     finally:
         os.umask(before)
+        stop_started(where.data_dir)
     assert where.data_dir.parent.stat().st_mode & 0o777 == 0o700
     assert starts(where) == [health.pid]
     assert where.data_dir.stat().st_mode & 0o777 == 0o700
