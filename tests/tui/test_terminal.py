@@ -227,6 +227,6 @@ def test_somebody_else_on_the_port_is_a_banner(tmp_path: Path) -> None:
         FakeWorker(Memory([], data_dir="/elsewhere")) as worker,
         Terminal(["-m", "tui"], _environ(str(tmp_path), worker.port), size=(120, 36)) as terminal,
     ):
-        terminal.until(lambda text: "serves /elsewhere" in text and "r tries again" in text)
+        terminal.until(lambda text: "serves /elsewhere" in text and "r does so at once" in text)
         terminal.send("q")
         assert terminal.left() == 0

@@ -149,7 +149,10 @@ def drain(
     already.
     """
     sql = "SELECT DISTINCT docid FROM (SELECT docid FROM py_queue WHERE seq > ? ORDER BY seq LIMIT ?)"
-    return _take(connection, [row[0] for row in connection.execute(sql, (after, limit))], after, line)
+    numbers = [row[0] for row in connection.execute(sql, (after, limit))]
+    changes = _index_all(connection, numbers, line)
+    _take_out(connection, numbers, "seq <> ?", after)
+    return changes
 
 
 def drain_backlog(connection: sqlite3.Connection, upto: int, *, limit: int) -> bool:
@@ -160,21 +163,22 @@ def drain_backlog(connection: sqlite3.Connection, upto: int, *, limit: int) -> b
     sql = "SELECT DISTINCT docid FROM py_queue WHERE seq <= ? ORDER BY docid DESC LIMIT ?"
     numbers = [row[0] for row in connection.execute(sql, (upto, limit))]
     all_taken = len(numbers) < limit
-    _take(connection, numbers, 0 if all_taken else upto, analysis.line)
+    _index_all(connection, numbers, analysis.line)
+    _take_out(connection, numbers, "seq <= ?" if all_taken else "seq < ?", upto)
     return not all_taken
 
 
-def _take(connection: sqlite3.Connection, numbers: Sequence[int], stays: int, line: Line) -> list[Change]:
-    """Index records and take them out of the queue, all but what stands there under ``stays``."""
-    if not numbers:
-        return []
-    memo.changed(connection)
+def _index_all(connection: sqlite3.Connection, numbers: Sequence[int], line: Line) -> list[Change]:
+    if numbers:
+        memo.changed(connection)
     indexable = sorted(number for number in numbers if isinstance(number, int))
-    changes = [change for chunk in _chunks(indexable) for change in _index(connection, chunk, line)]
+    return [change for chunk in _chunks(indexable) for change in _index(connection, chunk, line)]
+
+
+def _take_out(connection: sqlite3.Connection, numbers: Sequence[int], where: str, seq: int) -> None:
     for chunk in _chunks(numbers):
         marks = rows.placeholders(chunk)
-        connection.execute(f"DELETE FROM py_queue WHERE docid IN ({marks}) AND seq <> ?", (*chunk, stays))
-    return changes
+        connection.execute(f"DELETE FROM py_queue WHERE docid IN ({marks}) AND {where}", (*chunk, seq))
 
 
 def _index(connection: sqlite3.Connection, numbers: Sequence[int], line: Line) -> Iterator[Change]:
