@@ -300,16 +300,22 @@ async def test_rows_of_a_time_without_our_triggers_are_noticed(store: Store, tol
     await again.close()
 
 
-async def test_what_others_write_while_the_backlog_is_indexed_is_told(store: Store, told: Told) -> None:
-    path = store.path
+async def with_backlog(store: Store) -> Store:
+    """The store opened again, with 3,000 zebras to index."""
     await store.close()
-    connection = foreign(path)
+    connection = foreign(store.path)
     connection.execute("BEGIN")
     for number in range(3000):
         connection.execute(OBSERVATION, ("zebra", "", f"h{number}", number))
     connection.execute("COMMIT")
-    again = open_store(path)
+    connection.close()
+    again = open_store(store.path)
     assert not again.complete
+    return again
+
+
+async def test_what_others_write_while_the_backlog_is_indexed_is_told(store: Store, told: Told) -> None:
+    again, connection = await with_backlog(store), foreign(store.path)
     heard: list[tuple[str, Deed]] = []
     again.feed.subscribe(lambda changes: heard.extend((str(change.key), change.deed) for change in changes))
     async with catching_up(again):
@@ -352,16 +358,7 @@ async def test_index_of_another_format_is_built_anew(store: Store, told: Told) -
 
 
 async def test_what_is_saved_while_the_backlog_is_indexed_is_found_and_told_at_once(store: Store, told: Told) -> None:
-    path = store.path
-    await store.close()
-    connection = foreign(path)
-    connection.execute("BEGIN")
-    for number in range(3000):
-        connection.execute(OBSERVATION, ("zebra", "", f"h{number}", number))
-    connection.execute("COMMIT")
-    connection.close()
-    again = open_store(path)
-    assert not again.complete
+    again = await with_backlog(store)
     heard: list[Change] = []
     again.feed.subscribe(heard.extend)
     prompt = make_batch([], prompts=[prompt_row("giraffe")])
