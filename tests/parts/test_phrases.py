@@ -9,7 +9,7 @@ from tests.factories import make_batch, observation_row
 from tests.parts.conftest import fill
 from worker.contract.search import SearchQuery
 from worker.search.engine import Engine
-from worker.store import database
+from worker.store import database, standing
 from worker.store.tables import open_store
 
 TITLES = (
@@ -96,3 +96,12 @@ async def test_phrases_words_and_what_is_left_out_go_together(engine: Engine) ->
     assert await found(engine, '"token 刷新" -"的竞争"') == {1}
     assert await found(engine, '"use session" -"see rate" kiwi') == {5}
     assert await found(engine, "-修复token刷新的竞争 -session-lock") == set(range(len(TITLES))) - {0, 5}
+
+
+async def test_what_takes_too_long_to_look_at_counts_as_not_having_it(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(standing, "_MOST_STEPS", 1)
+    assert await found(engine, '"use session"') == set()
+    monkeypatch.undo()
+    assert await found(engine, '"when version 3"') == {5}

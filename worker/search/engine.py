@@ -419,7 +419,7 @@ def _without(
 
 def _standing(finder: Finder, connection: Connection, phrase: Phrase) -> tuple[int, ...]:
     """The docids of what has a phrase otherwise than exactly."""
-    return finder.standing(connection, phrase.exact, phrase.near, phrase.pattern) if phrase.near else ()
+    return finder.standing(connection, phrase.exact, phrase.near, phrase.atoms) if phrase.near else ()
 
 
 def _either(exactly: filters.Part, otherwise: filters.Part) -> filters.Part:

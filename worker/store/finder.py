@@ -8,6 +8,7 @@ from worker.contract.search import Order
 from worker.store.axis import Run
 from worker.store.filters import Condition, Part
 from worker.store.listing import Group, Ranked
+from worker.store.standing import Atom
 from worker.store.tables import Connection
 
 
@@ -44,6 +45,6 @@ class Finder(Protocol):
         """The docids, as a question within another."""
         ...
 
-    def standing(self, connection: Connection, exact: str, near: str, pattern: str) -> tuple[int, ...]:
+    def standing(self, connection: Connection, exact: str, near: str, phrase: Sequence[Atom]) -> tuple[int, ...]:
         """The docids of what is near a phrase and has it, besides what has it exactly (see ``search.phrases``)."""
         ...

@@ -13,7 +13,7 @@ from worker.store.filters import INTERNAL_PROJECT, Condition
 from worker.store.memo import again, remembered
 from worker.store.ranking import Weigh, Weighed
 from worker.store.rows import CODES, KINDS, placeholders
-from worker.store.standing import look
+from worker.store.standing import Atom, look
 from worker.store.weights import Known
 
 WEIGHTS = (2.5, 1.0, 1.0, 0.9, 0.5, 0.3)
@@ -314,10 +314,10 @@ def found(match: str) -> tuple[str, tuple[object, ...]]:
     return "SELECT rowid FROM py_text WHERE py_text MATCH ?", (match,)
 
 
-def standing(connection: sqlite3.Connection, exact: str, near: str, pattern: str) -> tuple[int, ...]:
+def standing(connection: sqlite3.Connection, exact: str, near: str, phrase: Sequence[Atom]) -> tuple[int, ...]:
     """The docids of what is near a phrase and has it, besides what has it exactly."""
     sql = f"SELECT rowid, {', '.join(search_index.COLUMNS)} {_FOUND_ANYWHERE} ORDER BY rowid DESC LIMIT ?"
-    return look(connection, sql, (f"{near} NOT {exact}",), pattern)
+    return look(connection, sql, (f"{near} NOT {exact}",), phrase)
 
 
 def _source(

@@ -15,7 +15,7 @@ from worker.store import listing, ordering, search_index
 from worker.store.axis import Run
 from worker.store.filters import Condition
 from worker.store.listing import Group, Ranked
-from worker.store.standing import look
+from worker.store.standing import Atom, look
 
 _QUOTED = re.compile(r'"([^"]*)"\s*\*?')
 _NEAR = re.compile(r"NEAR\(([^)]*), \d+\)")
@@ -72,11 +72,11 @@ def found(match: str) -> tuple[str, tuple[object, ...]]:
     return f"SELECT w.docid FROM py_words w WHERE {sql}", patterns
 
 
-def standing(connection: sqlite3.Connection, exact: str, near: str, pattern: str) -> tuple[int, ...]:
+def standing(connection: sqlite3.Connection, exact: str, near: str, phrase: Sequence[Atom]) -> tuple[int, ...]:
     """The docids of what is near a phrase and has it, besides what has it exactly."""
     (sql, close), (other, exactly) = _condition(near), _condition(exact)
     found = f"SELECT w.docid, w.words FROM py_words w WHERE ({sql}) AND NOT ({other}) ORDER BY w.docid DESC LIMIT ?"
-    return look(connection, found, (*close, *exactly), pattern)
+    return look(connection, found, (*close, *exactly), phrase)
 
 
 def _source(match: str, where: Condition) -> tuple[str, tuple[object, ...]]:
