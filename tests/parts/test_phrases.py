@@ -102,6 +102,6 @@ async def test_what_takes_too_long_to_look_at_counts_as_not_having_it(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(standing, "_MOST_STEPS", 1)
-    assert await found(engine, '"use session"') == set()
+    assert await found(engine, '"use session lock"') == set()
     monkeypatch.undo()
-    assert await found(engine, '"when version 3"') == {5}
+    assert await found(engine, '"use session lock when"') == {5}
