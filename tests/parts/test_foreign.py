@@ -227,6 +227,38 @@ async def test_what_is_written_around_a_change_of_the_schema_is_told(
     )
 
 
+async def test_what_is_written_with_a_change_of_the_schema_is_told_once(
+    store: Store, other: sqlite3.Connection, told: Told, following: None
+) -> None:
+    """Prompts are the first to be held against their seals, at a time when nobody has indexed these."""
+    other.execute("BEGIN")
+    other.execute("CREATE INDEX theirs ON user_prompts (prompt_number)")
+    for number in range(100):
+        other.execute(
+            "INSERT INTO user_prompts (session_db_id, content_session_id, prompt_number, prompt_text, created_at,"
+            " created_at_epoch) VALUES (1, 'c-1', 1, ?, '', 1)",
+            (f"zebra {number}",),
+        )
+    other.execute("COMMIT")
+    await eventually(lambda: len(told) >= 100)
+    await eventually(lambda: store.read(proof.is_proved))
+    assert sorted(told) == sorted((f"P{1 + number}", Deed.ADDED) for number in range(100))
+
+
+async def test_a_save_of_ours_does_not_wait_for_all_that_others_wrote(
+    store: Store, other: sqlite3.Connection, told: Told
+) -> None:
+    other.execute("BEGIN")
+    for number in range(1_000):
+        other.execute(OBSERVATION, ("zebra", "", f"h{number}", NOON))
+    other.execute("COMMIT")
+    await fill(store, make_batch([], prompts=[prompt_row("giraffe")]))
+    assert ("P1", Deed.ADDED) in told and 1 < len(told) < 500
+    async with catching_up(store):
+        await eventually(lambda: len(told) == 1_001)
+    assert len(set(told)) == 1_001
+
+
 async def test_odd_values_of_other_programs_hide_nothing(
     store: Store, engine: Engine, other: sqlite3.Connection, told: Told, following: None
 ) -> None:

@@ -17,6 +17,8 @@ from worker.store.rows import CODES, SELECTS
 Connection = sqlite3.Connection
 
 _SAMPLE = 32
+BEFORE_ALL = -search_index.MOST_ID - 1
+"""Before the id of every record that is indexed."""
 CHUNK = 1_000
 """Records held against their seals at once: some 10 ms."""
 
@@ -46,8 +48,12 @@ def astray(connection: Connection) -> list[int]:
         {row[0] for row in _plain(connection, sql)} for sql in (records, "SELECT docid FROM py_docs", words)
     )
     found = (there ^ docs) | (docs ^ worded)
-    queued = {row[0] for row in connection.execute("SELECT docid FROM py_queue")} if found else set()
+    queued = _queued(connection) if found else set()
     return sorted(number for number in found - queued if isinstance(number, int))
+
+
+def _queued(connection: Connection) -> set[object]:
+    return {row[0] for row in connection.execute("SELECT docid FROM py_queue")}
 
 
 def _plain(connection: Connection, sql: str) -> Iterable[tuple[int]]:
@@ -103,8 +109,8 @@ def _concepts(connection: Connection, number: int) -> set[str]:
 
 
 def unsealed(connection: Connection, kind: RecordKind, after: int) -> tuple[list[int], int | None]:
-    """Of the ``CHUNK`` records of a kind after an id: those whose seal is not the one in the index, by docid; and the
-    last id looked at, None at the end."""
+    """Of the ``CHUNK`` records of a kind after an id: those whose seal is not the one in the index, by docid, unless
+    they are queued; and the last id looked at, None at the end."""
     code = CODES[kind]
     page = f"{SELECTS[kind]} WHERE r.id > ? AND r.id <= {search_index.MOST_ID} ORDER BY r.id LIMIT {CHUNK}"
     found = connection.execute(page, (after,)).fetchall()
@@ -116,8 +122,8 @@ def unsealed(connection: Connection, kind: RecordKind, after: int) -> tuple[list
             "SELECT docid, seal FROM py_docs WHERE docid BETWEEN ? AND ?", (after * 4 + 4, last * 4 + 3)
         ).fetchall()
     )
-    wrong = [row["id"] * 4 + code for row in found if seals.get(row["id"] * 4 + code) != search_index.seal(kind, row)]
-    return wrong, last
+    wrong = {row["id"] * 4 + code for row in found if seals.get(row["id"] * 4 + code) != search_index.seal(kind, row)}
+    return sorted(wrong - _queued(connection)) if wrong else [], last
 
 
 def kinds() -> Sequence[RecordKind]:

@@ -93,12 +93,14 @@ class Store:
         waited for. With each comes what gives the search words of its texts. Errors: as ``write``."""
 
         def work_and_index(connection: sqlite3.Connection) -> tuple[list[T], list[Change]]:
-            backlog = search_index.mark(connection) if self._backlog else 0
+            waiting = search_index.mark(connection)
             results: list[T] = []
             changes: list[Change] = []
             for work, line in works:
                 results.append(work(connection))
-                changes += search_index.drain(connection, after=backlog, line=line)
+                changes += search_index.drain(connection, after=waiting, line=line)
+            if waiting > self._backlog:  # of what others wrote, as much as makes nobody wait
+                changes += search_index.drain(connection, after=self._backlog, limit=_ROWS)
             return results, changes
 
         results, changes = await self._database.write(work_and_index, busy_ms=busy_ms)
@@ -175,7 +177,7 @@ class Store:
         count = await self._database.write(lambda connection: _guard(connection, fulltext=self.fulltext))
         wrong = await self._database.read(proof.astray)
         for kind in proof.kinds():
-            after: int | None = 0
+            after: int | None = proof.BEFORE_ALL
             while after is not None:
                 found, after = await self._database.read(partial(proof.unsealed, kind=kind, after=after))
                 wrong += found
