@@ -242,6 +242,7 @@ async def test_what_is_written_with_a_change_of_the_schema_is_told_once(
     other.execute("COMMIT")
     await eventually(lambda: len(told) >= 100)
     await eventually(lambda: store.read(proof.is_proved))
+    await eventually(lambda: store.read(lambda connection: not search_index.queued(connection)))
     assert sorted(told) == sorted((f"P{1 + number}", Deed.ADDED) for number in range(100))
 
 
