@@ -6,8 +6,9 @@ import re
 _DATE = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})")
 _MONTH = re.compile(r"(\d{4})-(\d{1,2})")
 _MILLISECONDS = re.compile(r"\d{12,14}", re.ASCII)
+_COMPACT_DAY = re.compile(r"(\d{4})(\d{2})(\d{2})", re.ASCII)
 _COMPACT_YEARS = range(1990, 2101)
-"""Of a moment in 12 or 14 digits; what is beyond is milliseconds since 1970, as 13 digits always are."""
+"""Of a day in 8 digits and a moment in 12 or 14; these beyond are milliseconds since 1970, as 13 digits always are."""
 _TIMED = re.compile(r"(.+?) +([01]?\d|2[0-3]):([0-5]\d)(?::([0-5]\d))?")
 _UNITS = {
     "min": "min", "mins": "min", "minute": "min", "minutes": "min", "分钟": "min", "分": "min",
@@ -38,6 +39,8 @@ _SAME = {
 }  # fmt: skip
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 _MS = dt.timedelta(milliseconds=1)
+_FIRST_MS, _LAST_MS = -62_135_596_800_000, 253_402_300_799_999
+"""Of the years 1 and 9999, in UTC."""
 
 
 def epoch_ms(moment: dt.datetime) -> int:
@@ -46,9 +49,18 @@ def epoch_ms(moment: dt.datetime) -> int:
 
 
 def at_ms(epoch: int, zone: dt.tzinfo | None = None) -> dt.datetime:
-    """The moment in a zone, by default this machine's. Epochs outside the years 1 to 9999 give the nearest."""
-    bounded = min(max(epoch, -62_000_000_000_000), 253_000_000_000_000)
-    return (_EPOCH + bounded * _MS).astimezone(zone)
+    """The moment in a zone, by default this machine's. Epochs outside the years 1 to 9999 give the nearest.
+
+    What no clock of a zone shows within these years is told in UTC.
+    """
+    bounded = min(max(epoch, _FIRST_MS), _LAST_MS)
+    moment = _EPOCH + bounded * _MS
+    try:
+        moment = moment.astimezone(zone)
+        # A zone's clocks may show a first or a last day of which UTC's know nothing.
+        return moment + (epoch - bounded) * _MS if epoch != bounded else moment
+    except (ValueError, OverflowError):
+        return moment
 
 
 def iso_utc(epoch: int) -> str:
@@ -76,7 +88,7 @@ def parse_range(text: str, zone: dt.tzinfo | None = None, *, now_epoch_ms: int |
 
     `2026-03-10` is that whole day in ``zone`` (default: this machine's), 23 or 25 hours where clocks change, `2026-03`
     the month; a date with a time is one moment, in ``zone`` unless it says its own; so is `202603101200`, to the minute
-    or second; 12 to 14 digits that are no such date are epoch ms.
+    or second, and `20260310` is a day; 12 to 14 digits that are no such date are epoch ms.
     With ``now_epoch_ms`` also what is told from now: `3d`, `2h`, `30min`, `2 weeks ago`, `3天前` (that long ago),
     `14:30` (today), `yesterday 14:30`, `today`, `yesterday`, `monday` (the latest),
     `last monday` (not today), `this week`, `last month`, `昨天`, `上周`, `周一`, …
@@ -96,7 +108,8 @@ def parse_range(text: str, zone: dt.tzinfo | None = None, *, now_epoch_ms: int |
         if month := _MONTH.fullmatch(text):
             first = dt.date(int(month[1]), int(month[2]), 1)
             return _days(first, _month_end(first), zone)
-        if numbers := _DATE.fullmatch(text):
+        numbers = _DATE.fullmatch(text) or _COMPACT_DAY.fullmatch(text)
+        if numbers and (numbers.re is _DATE or int(numbers[1]) in _COMPACT_YEARS):
             date = dt.date(*(int(part) for part in numbers.groups()))
             return _days(date, date, zone)
         moment = dt.datetime.fromisoformat(text)

@@ -23,9 +23,10 @@ Anchor = RecordKey | Moment
 def parse_anchor(text: str, zone: dt.tzinfo | None = None, *, now_epoch_ms: int | None = None) -> Anchor | None:
     """`118`, `#118`, `S14`, `P40`: a record. A date with or without a time: the moment (a day: its beginning).
 
-    None for anything else. Twelve digits and more are milliseconds since 1970.
+    None for anything else. Twelve digits and more are milliseconds since 1970, fewer are a record.
     """
-    moment = parse_range(text, zone, now_epoch_ms=now_epoch_ms)
+    is_number = text.strip().isdecimal() and len(text.strip()) < 12
+    moment = None if is_number else parse_range(text, zone, now_epoch_ms=now_epoch_ms)
     if moment is not None:
         return Moment(moment[0])
     return parse_key(text)

@@ -21,6 +21,7 @@ def moment(text: str) -> int:
     [
         ("2026-03-10", UTC, "2026-03-10T00:00+00:00", 24),
         ("2026-3-1", UTC, "2026-03-01T00:00+00:00", 24),
+        ("20260310", TAIPEI, "2026-03-09T16:00+00:00", 24),
         (" 2026-03-10 ", UTC, "2026-03-10T00:00+00:00", 24),
         ("2026-03-10", TAIPEI, "2026-03-09T16:00+00:00", 24),
         ("2026-03-29", BERLIN, "2026-03-28T23:00+00:00", 23),
@@ -56,6 +57,7 @@ def test_the_first_and_the_last_day_are_days_too(name: str, text: str) -> None:
         for zone in (None, ZoneInfo(name)):
             found = parse_range(text, zone)
             assert found is not None and found[0] <= found[1]
+            assert [epoch_ms(at_ms(epoch, zone)) for epoch in found] == list(found)
             assert all(abs(one - other) <= DAY for one, other in zip(found, there, strict=True))
 
 
@@ -70,6 +72,7 @@ def test_the_first_and_the_last_day_are_days_too(name: str, text: str) -> None:
         ("2026-03-10 1:30", TAIPEI, "2026-03-09T17:30+00:00"),
         ("202603101200", TAIPEI, "2026-03-10T04:00+00:00"),
         ("20260310120059", UTC, "2026-03-10T12:00:59+00:00"),
+        ("20260310 12:00", UTC, "2026-03-10T12:00+00:00"),
     ],
 )
 def test_date_with_a_time_is_one_moment(text: str, zone: dt.tzinfo, when: str) -> None:
@@ -88,8 +91,8 @@ def test_digits_that_no_calendar_and_no_clock_shows_are_milliseconds(digits: str
     "text",
     [
         "", " ", "yesterday", "2026", "2026-13-01", "2026-02-30", "0000-01-01", "10000-01-01", "2026-03-10T25:00",
-        "2026-03-10T", "118", "S14", "20260310", "2026-W10", "-1772625600000", "1772625600", "177262560000000", "nan",
-        "2026-03-10\n2026-03-11", "\udcaa", "\0",
+        "2026-03-10T", "118", "S14", "2026-W10", "-1772625600000", "1772625600", "177262560000000", "nan",
+        "2026-03-10\n2026-03-11", "\udcaa", "\0", "20261310", "20260230", "18991231", "21010101",
     ],
 )  # fmt: skip
 def test_what_is_no_date_is_none(text: str) -> None:
@@ -115,7 +118,7 @@ def test_days_follow_each_other_without_a_gap(date: dt.date, zone: dt.tzinfo) ->
     assert abs(today[1] + 1 - today[0] - DAY) <= 2 * HOUR
 
 
-@given(st.integers(-62_000_000_000_000, 253_000_000_000_000))
+@given(st.integers(-62_135_596_800_000, 253_402_300_799_999))
 def test_moment_and_epoch_are_each_other_s_reverse(epoch: int) -> None:
     assert epoch_ms(at_ms(epoch, UTC)) == epoch
     assert parse_range(iso_utc(epoch), TAIPEI) == (epoch, epoch)
@@ -123,7 +126,7 @@ def test_moment_and_epoch_are_each_other_s_reverse(epoch: int) -> None:
 
 @pytest.mark.parametrize("epoch", [2**63, -(2**63), 10**30])
 def test_epoch_beyond_all_years_gives_the_nearest(epoch: int) -> None:
-    assert at_ms(epoch, TAIPEI).year in (5, 9987)
+    assert at_ms(epoch, TAIPEI).year == (9999 if epoch > 0 else 1)
 
 
 def test_text_of_a_moment_is_utc_with_milliseconds() -> None:

@@ -17,6 +17,7 @@ from worker.search.timeline import Anchor, Moment, parse_anchor, window
         ("P40", RecordKey(RecordKind.PROMPT, 40)),
         ("2026", RecordKey(RecordKind.OBSERVATION, 2026)),
         ("2026-03-04T12:00Z", Moment(NOON)),
+        ("20260304", RecordKey(RecordKind.OBSERVATION, 20260304)),
         ("2026-03-04", Moment(NOON - 12 * 3_600_000)),
         (str(NOON), Moment(NOON)),
         ("", None),
