@@ -191,3 +191,18 @@ async def test_more_values_than_anybody_means_are_refused_by_name(memory: Engine
     with pytest.raises(Invalid) as raised:
         await memory.search(SearchQuery(files=tuple(f"f{number}" for number in range(1_000))))
     assert raised.value.field == "files"
+
+
+@pytest.mark.parametrize("line", ["...", '"..."', '-"..."', '-lock "…"'])
+async def test_that_a_line_has_no_word_to_look_for_is_told(memory: Engine, line: str) -> None:
+    (note,) = (await memory.search(SearchQuery(text=line))).notes
+    assert note.startswith("there is no word in the question")
+    assert (await memory.search(SearchQuery(text=f"{line} cache"))).notes == ()
+    assert (await memory.search(SearchQuery(text=line, typing=True))).notes == ()
+
+
+@pytest.mark.parametrize(
+    "line", ['{file:"x",key:"lock"}', "–lock deadlock", "lock [-store] [-time]", '["lock", "x y"]']
+)
+async def test_code_that_is_pasted_is_looked_for(memory: Engine, line: str) -> None:
+    assert LOCK in await titles(memory, line)

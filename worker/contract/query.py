@@ -10,10 +10,11 @@
     since:2026-03-10   until:yesterday   at:"last week"   (see ``when``)
     at:14:30   at:2026-03-10T14:30   a moment: as of then, as if nothing had come after it
 
-Values are lists with commas, quoted if they hold blanks. Brackets around, and what ends a clause behind, are no part of
-a phrase, a filter or a word to leave out; typographic quotes, minus and colon are what they look like. A `word:` that
-is not one of these is plain text, and so is one without a value; one whose value cannot be read is looked for as text.
-``notes`` says so. So nothing that a person types is an error. The filters must all hold; within one, any value will do.
+Values are lists with commas, quoted if they hold blanks. A pair of round brackets around, and what ends a clause
+behind, are no part of a phrase, a filter or a word to leave out; other brackets begin text, as a dash does. Typographic
+quotes, minus and colon are what they look like. A `word:` that is not one of these is plain text, and so is one without
+a value; one whose value cannot be read is looked for as text. ``notes`` says so. So nothing that a person types is an
+error. The filters must all hold; within one, any value will do.
 """
 
 import datetime as dt
@@ -43,21 +44,30 @@ _MEANT = {
 _LIKE_FILTER = re.compile(r"(?P<name>[A-Za-z]{2,16}):(?![\d.:]+$)[\w\"]")
 """A word and what belongs to it, which an address (`localhost:8080`, `https://a`) or `std::vector` has not."""
 _MOST_VALUES = 100
-_MINUS = "-\u2212\u2013\uff0d"
-_ARROWS = f"{_MINUS}>"
+_MINUS = "-\u2212\uff0d"
+_ARROWS = f"{_MINUS}\u2013>"
 """Behind a minus: of a flag or an arrow."""
 _OPENING, _CLOSING = "([{（【", ")]}）】"
 _ENDS = ",;，；。、"
 _STOPS = ".!?…！？"
-_QUOTED = '"[^"]*"|[“„][^“”„]*[“”]|«[^«»]*»|「[^「」]*」|『[^『』]*』|＂[^＂]*＂'
+_CURVED = "[“„][^“”„]*[“”]|«[^«»]*»|「[^「」]*」|『[^『』]*』|＂[^＂]*＂"
+_QUOTED = rf'"[^"]*"|{_CURVED}'
+_BEHIND = f"[{re.escape(f'{_ENDS}{_STOPS})）')}]*"
 _TOKEN = re.compile(
     # `file://` begins an address.
-    rf"[{re.escape(_OPENING)}]*(?P<minus>[{_MINUS}])?(?:"
-    rf"(?P<field>{'|'.join(_FIELDS)})[:：](?!//)(?P<value>(?:\"[^\"]*\"|\S)+)"
-    rf"|(?P<quoted>{_QUOTED})[{re.escape(_CLOSING + _ENDS + _STOPS)}]*(?=\s|$)"
+    rf"(?P<open>[(（]*)(?P<minus>[{_MINUS}])?(?:"
+    rf"(?P<field>{'|'.join(_FIELDS)})[:：](?!//)(?P<value>(?:{_QUOTED}|\S)+)"
+    rf"|(?P<quoted>{_QUOTED})(?P<behind>{_BEHIND})(?=\s|$)"
     r"|(?P<bare>\S+))",
     re.IGNORECASE,
 )
+_WORD = re.compile(r"\S+")
+_QUOTATION = re.compile(_QUOTED)
+_CURVED_VALUE = re.compile(rf"(?<![^,，、(（])(?:{_CURVED})(?=[{re.escape(_CLOSING + _ENDS + _STOPS)}]*(?:[,，、]|$))")
+_CODE = re.compile(r"[\[\]{}=]|[:：] +[\"“]|\w\(|\(\"[^\"]*\",|;\s*$")
+"""A line with one of these is code, whose quotations with a comma or the like behind are no phrases: `["a", "b"]`,
+`key: "a",`, `f("a", "b")`, `("a", 1)`, `echo "a";`."""
+_ENDING = re.compile(_BEHIND)
 _SEPARATORS = re.compile("[,，、]")
 _MARKS = frozenset(f'{_MINUS}:："“„«「『＂')
 """Without one of these a line has nothing but words."""
@@ -205,26 +215,58 @@ _Span = Callable[[str], tuple[int, int] | None]
 
 def _tokens(line: str, span: _Span) -> Iterator[_Token]:
     at, last = 0, len(line.rstrip())  # once: copying the rest for each of many words takes a minute for a megabyte
+    is_code = _CODE.search(line) is not None
     while match := _TOKEN.search(line, at):
         name = match["field"].lower() if match["field"] else None
-        quoted, end = match["quoted"] is not None, match.end()
+        quoted, start, end = match["quoted"] is not None, match.start(), match.end()
         value = match["quoted"][1:-1] if quoted else match["value"] or match["bare"]
         if _FIELDS.get(name or "") in _DATES:
             value, end = _date(line, match, span)
-        text = line[match.start() : end]
-        yield _Token(text, match.start(), match["minus"] or "", name, quoted, value, end >= last)
+        if _is_whole(match, line[start:end], is_code=is_code):
+            minus = match["minus"] or ""
+        else:  # a word like any other
+            word = _WORD.match(line, start)
+            assert word is not None
+            minus, name, quoted, value, end = "", None, False, word.group(), word.end()
+        yield _Token(line[start:end], start, minus, name, quoted, value, end >= last)
         at = end
+
+
+def _is_whole(match: re.Match[str], clause: str, *, is_code: bool) -> bool:
+    """Whether round brackets at a clause's beginning, or behind its quotation, are a pair around all of it."""
+    behind = match["behind"] or ""
+    if behind and is_code:
+        return False
+    if not match["open"]:
+        return ")" not in behind and "）" not in behind
+    depth, bare = 0, _QUOTATION.sub("", clause).rstrip(_ENDS + _STOPS)
+    for at, char in enumerate(bare):
+        depth += (char in "(（") - (char in ")）")
+        if not depth:
+            return at == len(bare) - 1
+    return False
+
+
+def _straight(value: str) -> str:
+    """A value with typographic quotes around it, or around one of a list, as if they were straight."""
+    return _CURVED_VALUE.sub(lambda quote: f'"{quote[0][1:-1]}"', value)
 
 
 def _date(line: str, match: re.Match[str], span: _Span) -> tuple[str, int]:
     """The value of a filter by date, and where it ends: `last week` is one, and so is a day with a time behind it."""
     start, end = match.span("value")
     if pair := _TWO_WORDS.match(line, start):
-        return pair.group(), pair.end()
-    value = _clean("at", match["value"]).replace('"', "")
+        return pair.group(), _past(line, pair.end())
+    value = _clean("at", _straight(match["value"])).replace('"', "")
     if (clock := _CLOCK.match(line, end)) and span(timed := f"{value} {clock[1]}"):
-        return timed, clock.end()
+        return timed, _past(line, clock.end())
     return value, end
+
+
+def _past(line: str, end: int) -> int:
+    """Behind what ends a clause."""
+    behind = _ENDING.match(line, end)
+    return behind.end() if behind else end
 
 
 def _read(token: _Token, reading: _Reading, span: _Span, *, typing: bool) -> str:
@@ -262,7 +304,7 @@ def _read(token: _Token, reading: _Reading, span: _Span, *, typing: bool) -> str
 
 def _values(name: str, given: str) -> list[str]:
     """The values of a filter, in order."""
-    values = (_clean(name, part).replace('"', "").strip() for part in _SEPARATORS.split(given))
+    values = (_clean(name, part).replace('"', "").strip() for part in _SEPARATORS.split(_straight(given)))
     if name == "file":
         values = (_STARS.sub("", value) for value in values)
     return [value for value in values if value]
@@ -284,11 +326,18 @@ def _clean(name: str, value: str) -> str:
 
 def _unwanted(token: _Token) -> list[str]:
     """The words that one with a minus leaves out; none if it is a flag, a number or an arrow."""
-    is_dash = token.minus != "-" and token.value[-1:] in _MINUS
-    if is_dash or token.value[:1] in _ARROWS or ("=" in token.value and token.value.isascii()):
+    if token.value[:1] in _ARROWS or ("=" in token.value and token.value.isascii()) or _is_cut(token):
         return []
     words = _bare_words(token.value)
     return words if all(_is_word(word) for word in words) else []
+
+
+def _is_cut(token: _Token) -> bool:
+    """Whether it is a piece of what stands between brackets or quotes, as in `[prog -help]`."""
+    text, value = token.text, token.value
+    opened, closed = text.count("(") + text.count("（"), text.count(")") + text.count("）")
+    ends_quote = value[-1] in "'`" and value[-1] not in value[:-1] or ('"' in value and value[0] != '"')
+    return opened != closed or ends_quote or any(char in "[]{}【】" for char in text)
 
 
 def _is_word(word: str) -> bool:
@@ -317,6 +366,8 @@ def _word(token: _Token, reading: _Reading, *, typing: bool) -> None:
             reading.notes.append(f'{token.text} was looked for; -"{bare}" leaves it out')
     elif token.text[-1] in ":：" and token.text[:-1].lower() in _FIELDS and not token.ends_line:
         reading.notes.append(f"{token.text} has its value right behind it, so this was looked for as text")
+    elif (piece := _TOKEN.match(token.text)) and piece["open"] and piece["field"] and not (typing and token.ends_line):
+        reading.notes.append(f"{piece['field']}: is in a bracket that goes on, so this was looked for as text")
     if (like := _LIKE_FILTER.match(token.text)) is not None and like["name"].lower() not in _FIELDS:
         reading.no_filter = reading.no_filter or like["name"]
 
@@ -347,4 +398,5 @@ def shown_span(since_epoch_ms: int | None, until_epoch_ms: int | None, zone: dt.
     if len(set(names)) == 1:
         names[:-1] = [""] * (len(names) - 1)
     told = zip(ends, names, strict=True)
-    return " ".join(f"{word} {moment:%Y-%m-%d %H:%M} {name}".strip() for (word, moment), name in told)
+    # Not strftime(), which tells the first thousand years with fewer digits.
+    return " ".join(f"{word} {moment.isoformat(' ')[:16]} {name}".strip() for (word, moment), name in told)

@@ -173,7 +173,8 @@ class Engine:
         excluding, known = self._finder.found(terms.excluding(unwanted)) if unwanted else None, self._store.aliases
         where = filters.condition(query, said, excluding=excluding, known=known)
         match = terms.expression(wanted)
-        wordless = (_WORDLESS,) if said.text.strip() and not match and not query.typing else ()
+        asks = said.text.strip() or said.phrases or (said.excluded and not unwanted)
+        wordless = (_WORDLESS,) if asks and not match and not query.typing else ()
         span = shown_span(*_span(said, query), self._zone)
         unranked = (_UNRANKED,) if query.mode not in (None, Mode.KEYWORD) and query.order is not Order.RELEVANCE else ()
         beyond = terms.passed_over(wanted, said.excluded)

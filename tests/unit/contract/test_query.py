@@ -1,3 +1,4 @@
+from datetime import UTC
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -66,7 +67,7 @@ def test_a_line_is_read_as_a_person_means_it(line: str, expected: dict[str, Any]
     "word",
     [
         "-zebra!", "-zebra,", "-zebra?", "-zebra*", "-(zebra)", "(-zebra)", "-'zebra'", "-#zebra", "-_zebra", "-@zebra",
-        "−zebra", "–zebra", "－zebra", '-"zebra"', '-"zebra",', "-“zebra”", "-「zebra」。",
+        "−zebra", "－zebra", '-"zebra"', '-"zebra",', "-“zebra”", "-「zebra」。",
     ],
 )  # fmt: skip
 def test_a_word_with_a_minus_is_left_out_whatever_stands_around_it(word: str) -> None:
@@ -121,22 +122,64 @@ def test_an_open_quotation_leaves_its_first_word_out_and_that_is_said() -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ['"a b",', '"a b".', '("a b")', "“a b”", "„a b“", "«a b»!", "「a b」", '["a b"];', "＂a b＂？"]
+    "line", ['"a b",', '"a b".', '("a b")', "“a b”", "„a b“", "«a b»!", "「a b」", '（"a b"）。', "＂a b＂？"]
 )
 def test_a_phrase_is_one_whatever_stands_around_it(line: str) -> None:
     assert read(line) == {"phrases": ("a b",), "ends_in_word": False}
     assert read(f"-{line}, kiwi".replace(",,", ","))["text"].endswith("kiwi")
 
 
-def test_what_only_holds_a_quotation_is_text() -> None:
-    for line in ('print("a b")', '{"key": 1}', 'x="a b"'):
-        assert read(line)["text"] == line
+@pytest.mark.parametrize(
+    "line",
+    [
+        'print("a b")', '{"key": 1}', 'x="a b"', '["a b"];', '{"a b"}', 'as ("a b", 1)', 'so "a b")',
+        'const x: Array<string> = ["a-b", "c"];', '{type: "feature", is: "summary"}', 'key: "a b", more',
+        'put("a", "b", "c")', '("a", "b", 1)', 'echo "a b";', '-"a b")',
+    ],
+)  # fmt: skip
+def test_a_quotation_in_code_is_text(line: str) -> None:
+    assert read(line)["text"] == line
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{type:"bugfix",file:"x"}', "{file:src/app}", "[file:1:2]", "{type:Number,required:true}", "【type:bugfix】",
+        "usage: prog [-help] [-verbose]", "usage: [prog -help]", "{a -help}", "prog (-help | -verbose)", "`grep -help`",
+        "sh -c 'grep -help'", 'echo "grep -help";',
+    ],
+)  # fmt: skip
+def test_what_stands_in_code_between_brackets_or_quotes_is_text(line: str) -> None:
+    said = read(line)
+    assert said["text"] == line and not {"excluded", "types", "files"} & set(said)
+
+
+@pytest.mark.parametrize("line", ["–help", "–verbose flag copied from word", "the test –which was flaky– passes", "‒x"])
+def test_a_dash_is_no_minus(line: str) -> None:
+    assert read(line) == {"text": line}
+
+
+@pytest.mark.parametrize("line", ["(type:bugfix", "(type:bugfix cache)", "(type:a)(b)", "((type:bugfix)"])
+def test_a_bracket_that_goes_on_behind_a_filter_makes_it_text_and_that_is_said(line: str) -> None:
+    assert read(line) == {
+        "text": line,
+        "notes": ("type: is in a bracket that goes on, so this was looked for as text",),
+    }
+    assert "notes" not in read("cache (type:bugfix", typing=True)
 
 
 @pytest.mark.parametrize(
     ("line", "name", "values"),
     [
         ("(type:bugfix)", "types", ("bugfix",)),
+        ("（type：bugfix）。", "types", ("bugfix",)),
+        ("((type:bugfix)),", "types", ("bugfix",)),
+        ('(project:"a) b")', "projects", ("a) b",)),
+        ("project:“x y”", "projects", ("x y",)),
+        ("project:„x y“,«z»,「a」;", "projects", ("x y", "z", "a")),
+        ("(concept:“how it works”!)", "concepts", ("how it works",)),
+        ("file:「設計」.md", "files", ("「設計」.md",)),
+        ('file:"「設計」"', "files", ("「設計」",)),
         ("type:bugfix)", "types", ("bugfix",)),
         ("type:bugfix; (kind:prompt)", "types", ("bugfix",)),
         ('type:"bugfix","decision"', "types", ("bugfix", "decision")),
@@ -198,6 +241,10 @@ def test_a_time_behind_what_is_no_day_is_a_word() -> None:
         ("since:3d", "3d", None),
         ("since:last week", "last week", None),
         ('since:"last week"', "last week", None),
+        ("since:“last week”", "last week", None),
+        ("(since:last week).", "last week", None),
+        ("since:20260301", "2026-03-01", None),
+        ("(since:2d)", "2d", None),
         ("since:昨天", "yesterday", None),
         ("until:上周", None, "last week"),
         ("since:2026-01-01 since:2026-02-01", "2026-02-01", None),
@@ -289,6 +336,11 @@ def test_a_span_is_shown_with_its_zone() -> None:
     assert shown_span(None, NOW, BERLIN) == "until 2026-03-04 13:00 CET"
     assert shown_span(None, None, BERLIN) == ""
     assert shown_span(NOW, NOW + 3_600_000, BERLIN) == "since 2026-03-04 13:00 until 2026-03-04 14:00 CET"
+
+
+def test_the_ends_of_all_time_are_shown_as_they_are() -> None:
+    first, last = (parse_range("0001-01-01", UTC) or (None,))[0], (parse_range("9999-12-31", UTC) or (0, None))[1]
+    assert shown_span(first, last, UTC) == "since 0001-01-01 00:00 until 9999-12-31 23:59 UTC"
 
 
 def test_a_span_across_a_change_of_clocks_is_shown_with_both_zones() -> None:
