@@ -343,7 +343,10 @@ async def test_the_same_errors(worker: FakeWorker, status: int, problem: object,
     assert type(caught.value) is kind
 
 
-@pytest.mark.parametrize("epoch_ms", [0, 1, 199_006_200_000, 1_772_625_600_000, 10**13 - 1])
+@pytest.mark.parametrize(
+    "epoch_ms",
+    [-62_135_596_800_000, -1, 0, 1, 199_006_200_000, 1_772_625_600_000, 10**13 - 1, 10**13, 253_402_300_799_999],
+)
 def test_a_moment_is_read_as_itself(epoch_ms: int) -> None:
     """Also one whose twelve digits would be a date: 1990-06-20."""
     params = dict(calls.search(SearchQuery(since_epoch_ms=epoch_ms)).params)

@@ -46,6 +46,7 @@ from worker.contract.status import Health, Projects, Readiness, Stats, Version
 from worker.contract.tool_uses import ToolUse, ToolUseQuery, ToolUses
 from worker.contract.transfer import BEFORE_ALL, ExportPage, ExportQuery, ImportBatch, ImportResult
 from worker.contract.upkeep import Doctor, Done, Logs, ProcessingStatus, Restarting, SettingsSaved
+from worker.contract.when import iso_utc
 
 T = TypeVar("T")
 
@@ -197,13 +198,11 @@ def _search(query: SearchQuery, form: str | None) -> tuple[tuple[str, str], ...]
     )
 
 
-_LAST_MOMENT = 10**13 - 1
-"""In the year 2286."""
-
-
 def _moment(epoch_ms: int | None) -> str | None:
-    """With 13 digits, by which a worker tells milliseconds from a date; the nearest that has so many."""
-    return None if epoch_ms is None else f"{min(max(0, epoch_ms), _LAST_MOMENT):013}"
+    """With 13 digits, by which a worker tells milliseconds from a date; before 1970 and after 2286 as a date."""
+    if epoch_ms is None:
+        return None
+    return f"{epoch_ms:013}" if 0 <= epoch_ms < 10**13 else iso_utc(epoch_ms)
 
 
 def search(query: SearchQuery) -> Call[SearchPage]:
