@@ -166,6 +166,7 @@ async def test_what_plays_no_part_is_told(edge: Edge) -> None:
         (calls.FACETS, {"stripStart": "yesterday", "stripEnd": "today", "buckets": "9"}, "stripStart, stripEnd"),
         (calls.FACETS, {"bucketMs": "86400000", "stripStart": "yesterday", "buckets": "9"}, "buckets"),
         (calls.FACETS, {"query": "token", "limit": "3", "offset": "1", "limits": "1"}, "limits, limit, offset"),
+        (calls.FACETS, {"query": "token", "dateStart": "3d", "format": "xml"}, "format"),
     ],
 )  # fmt: skip
 async def test_what_plays_no_part_beside_another_is_told(

@@ -75,6 +75,9 @@ def routes(services: Services) -> list[Endpoint]:
         request: Request, query: Query, wanted: SearchQuery, as_text: Callable[[SearchPage], str]
     ) -> Response:
         form = params.FORM.of(query)
+        # A person or an agent asks to be told, and who leaves the reading of dates to us.
+        in_words = params.SINCE.in_words(query) or params.UNTIL.in_words(query)
+        wanted = msgspec.structs.replace(wanted, tell_span=in_words or form == "text")
         if form == "json":
             rows = await services.engine.search_rows(wanted)
             recalling.read(services, request, (hit.key for hit in rows.hits))
@@ -165,7 +168,6 @@ def search_query(query: Query) -> SearchQuery:
         offset=params.OFFSET.of(query),
         typing=_TYPING.of(query),
         mode=phase or mode,
-        tell_span=_tells_span(query),
     )
 
 
@@ -197,14 +199,7 @@ def file_query(query: Query) -> SearchQuery:
         order=Order.DATE_DESC if order is Order.RELEVANCE else order,
         limit=params.LIMIT.of(query),
         offset=params.OFFSET.of(query),
-        tell_span=_tells_span(query),
     )
-
-
-def _tells_span(query: Query) -> bool:
-    """A person or an agent asks to be told, and who leaves the reading of dates to us."""
-    in_words = params.SINCE.in_words(query) or params.UNTIL.in_words(query)
-    return in_words or params.FORM.of(query) == "text"
 
 
 def _kinds(values: tuple[str, ...], name: str) -> tuple[RecordKind, ...]:
