@@ -1,5 +1,7 @@
 """The worker's answers and its stream, as facts."""
 
+from dataclasses import replace
+
 import pytest
 
 from tests.tui.memory import NOW_MS, Memory, entry_of, many, observation
@@ -127,3 +129,33 @@ async def test_the_stream_is_taken_up_where_it_broke_off() -> None:
 def test_waiting_doubles_to_ten_seconds_and_varies() -> None:
     assert [backoff_s(attempt, 0.0) for attempt in (0, 1, 2, 3, 4, 5, 50)] == [0.5, 1, 2, 4, 8, 10, 10]
     assert backoff_s(9, 1.0) == 5
+
+
+@pytest.mark.parametrize("remote", [False, True])
+async def test_a_worker_that_is_gone_is_started_again_after_some_tries_but_not_elsewhere(remote: bool) -> None:
+    client = FakeClient(Memory([]))
+    gone, started = Unreachable("nobody answers"), list[int]()
+
+    def ensure(settings: Settings) -> None:
+        started.append(len(client.followed))
+        if len(started) == 2:
+            raise Conflict("port taken")
+        if len(started) == 3:
+            client.failure = None
+
+    gateway = Gateway(
+        replace(SETTINGS, remote=remote), ensure=ensure, connect=lambda settings: client, pause_s=lambda attempt: 0.0
+    )
+    await gateway.start()
+    client.failure = gone
+    lost = list[Fact]()
+    async for fact in gateway.follow():
+        lost.append(fact)
+        if isinstance(fact, facts.StreamOpen) or len(lost) > 20:
+            break
+    if remote:
+        assert started == [0] and set(lost) == {facts.StreamLost("nobody answers")}
+    else:
+        assert started == [0, 3, 9]
+        reasons = ["nobody answers"] * 3 + ["port taken"] * 6
+        assert lost == [*map(facts.StreamLost, reasons), facts.StreamOpen()]

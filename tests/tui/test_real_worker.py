@@ -66,7 +66,6 @@ def test_from_nothing_to_a_demo_to_a_dead_worker_and_back(tmp_path: Path) -> Non
 
         os.kill(quick.send(calls.health()).pid, signal.SIGKILL)
         terminal.until(lambda text: "Connection lost" in text)
-        terminal.send("r")
         terminal.until(lambda text: "● live" in text and "Connection lost" not in text)
         assert f"❯ {word}" in terminal.text
         terminal.send("q")

@@ -22,6 +22,9 @@ from worker.contract.settings import Settings
 
 _NEWS = {"new_observation", "new_summary", "new_prompt"}
 _CHANGED = "changed_"
+_STARTS_AT, _STARTS_EVERY = 3, 6
+"""At these tries to take a stream up again the worker is started, should nobody be there: after some seconds, later
+once a minute, because a try that fails costs a process."""
 
 
 def connect(settings: Settings) -> Client:
@@ -87,7 +90,7 @@ class Gateway:
 
     async def has_worker(self) -> bool:
         """Whether there is one by now, started if need be."""
-        return await self._line.has_worker()
+        return not await self._line.no_worker()
 
     async def close(self) -> None:
         """Give the connections back."""
@@ -98,15 +101,19 @@ class Gateway:
         return self._line.pulse.felt()
 
     async def follow(self) -> AsyncIterator[Fact]:
-        """What happens at the worker, for ever: a lost stream is said and taken up again where it broke off."""
+        """What happens at the worker, for ever: a lost stream is said and taken up again where it broke off.
+
+        A worker here that died is started again.
+        """
         attempt: int | None = 0  # None once something was heard
         after: int | None = None
+        blocked = ""  # why no worker can be started
         while self._line.client is not None:
             try:
                 async for event in self._line.client.events(after=after, quiet_s=STREAM_QUIET_S):
                     self._line.pulse.heard()
                     if attempt is not None:
-                        attempt = None
+                        attempt, blocked = None, ""
                         yield facts.StreamOpen()
                     after = event.id if event.id is not None else after
                     if event.type == "resync":
@@ -124,10 +131,12 @@ class Gateway:
             except MemError as error:
                 reason = error.message
             self.records.forget()
-            yield facts.StreamLost(reason)
+            yield facts.StreamLost(blocked or reason)
             attempt = attempt or 0
             await asyncio.sleep(self.pause_s(attempt))
             attempt += 1
+            if attempt % _STARTS_EVERY == _STARTS_AT and not self.settings.remote:
+                blocked = await self._line.no_worker()
 
 
 def _changed(event: StreamEvent) -> changes.Deleted | changes.Changed | None:

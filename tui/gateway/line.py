@@ -80,13 +80,13 @@ class Line:
             self.client = await _on_thread(self._connect, self._settings)
         return facts.Connected()
 
-    async def has_worker(self) -> bool:
-        """Whether there is one by now, started if need be; for whoever only reads the file, and goes on with it."""
+    async def no_worker(self) -> str:
+        """Why there is none, after one was started if need be; empty if there is one. Whom we ask stays the same."""
         try:
             await _on_thread(self._ensure, self._settings)
-        except MemError:
-            return False
-        return True
+        except MemError as error:
+            return error.message
+        return ""
 
     async def _from_file(self, reason: str) -> Fact:
         if self._settings.remote:
