@@ -109,6 +109,28 @@ async def test_the_app_says_that_it_reads_the_file() -> None:
         assert place.readers[0].closed
 
 
+async def test_where_there_is_no_worker_health_says_so_and_nothing_of_the_reader_s_own() -> None:
+    place = Place(Conflict("port 45999 is taken by another program; stop it"))
+    async with Stage(size=(120, 36), open_gateway=place.gateway) as stage:
+        await stage.press("exclamation_mark")
+        await stage.until(lambda: "database" in stage.text)
+        assert "there is none: port 45999 is taken by another program" in stage.text
+        assert "all is well" not in stage.text
+        assert not [said for said in ("version 1.0", "3 h 25 min", "follows its events") if said in stage.text]
+
+
+@pytest.mark.parametrize("size", [(120, 36), (80, 24), (50, 20), (40, 12)])
+async def test_the_way_out_is_whole_however_narrow_it_is(size: tuple[int, int]) -> None:
+    place = Place(Conflict("port 45999 is taken by another program; stop it, or set another"))
+    async with Stage(size=size, open_gateway=place.gateway) as stage:
+        for key in ("exclamation_mark", "q"):
+            said = " ".join(stage.text.split())
+            assert "No worker: port 45999 is" in said
+            assert "Trying again by itself; r does so at once." in said
+            await stage.press(key)
+            await stage.still()
+
+
 async def test_the_app_finds_a_worker_by_itself_while_it_reads_the_file() -> None:
     """And is left alone until then: of what fails meanwhile nothing is shown."""
     place = Place(Conflict("port 45999 is taken by another program; stop it"))

@@ -75,6 +75,15 @@ def wrap(text: str, room: int) -> Iterator[str]:
             yield line.rstrip()
 
 
+def in_lines(told: str, rest: str, room: int, most: int, ellipsis: str = "…") -> list[str]:
+    """At most so many lines. What does not fit of ``told`` is cut, so that ``rest`` behind it stays whole."""
+    left = min(width(told) + 1, max(most * room - width(rest), 0))
+    while len(lines := list(wrap(f"{told} {rest}".strip(), room))) > most and left > len(ellipsis):
+        left -= 1
+        told = cut(told, left, ellipsis)
+    return lines[:most]
+
+
 def _beside(char: str) -> bool:
     """Whether the character is a mark with a place of its own."""
     return char >= "\u0903" and category(char) == "Mc"

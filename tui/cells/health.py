@@ -34,17 +34,24 @@ class Part:
     told: Told
 
 
-def parts(overview: Overview, lk: Look, live: bool, queued: int, at_epoch_ms: int) -> list[Part]:
-    """Every part that the worker tells of. live: events come in. queued: as the events tell it."""
+def parts(
+    overview: Overview, lk: Look, *, live: bool, queued: int, at_epoch_ms: int, file_only: str = ""
+) -> list[Part]:
+    """Every part that the worker tells of. live: events come in. queued: as the events tell it.
+
+    file_only: why there is no worker; then it is our own reader of the file that tells, of itself nothing.
+    """
     now = at_epoch_ms
     followers = overview.stream_clients
     serving = f"version {overview.version}, up {lasted(overview.uptime_s)}"
     stream = f"{followers} follow{'s' if followers == 1 else ''} its events"
-    worker = (
-        Told(OK, f"{serving}, {stream}")
-        if live
-        else Told(WARN, f"{serving}; events do not come in", f"{lk.key('again', 'r')} asks again")
-    )
+    if file_only:
+        way = f"tried again by itself; in the list {lk.key('refresh', 'r')} does so at once"
+        worker = Told(WARN, f"there is none: {one_line(file_only)}", way)
+    elif live:
+        worker = Told(OK, f"{serving}, {stream}")
+    else:
+        worker = Told(WARN, f"{serving}; events do not come in", f"{lk.key('again', 'r')} asks again")
     records = overview.records
     held = ", ".join(
         _counted(records.get(kind, 0), noun)
@@ -126,7 +133,14 @@ def lines(state: ViewState, room: int, lk: Look, *, live: bool) -> list[Line]:
     health = state.health
     if health.overview is None:
         return list(_before(state, room, lk))
-    found = parts(health.overview, lk, live, state.queued, health.at_epoch_ms)
+    found = parts(
+        health.overview,
+        lk,
+        live=live,
+        queued=state.queued,
+        at_epoch_ms=health.at_epoch_ms,
+        file_only=state.file_only,
+    )
     out: list[Line] = [_title(health, found, room, lk), []]
     if health.failed:
         out += _said("over", f"  Not told now: {one_line(health.failed)}. {lk.key('again', 'r')} asks again.", room)

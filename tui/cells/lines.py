@@ -40,7 +40,7 @@ def greeting(state: ViewState) -> list[str]:
             f"{grouped(held.prompts)} prompts."
         )
     if state.file_only:
-        said.append(words.banner(state).replace("r reads", "starting it again reads"))
+        said += [words.banner(state)[0], "The memory is only read from its file; start anew for the worker."]
     if state.guarded:
         said.append("Started with --read-only.")
     return [*said, "Type words to search, h for help, q to quit."]

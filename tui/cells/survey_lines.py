@@ -81,12 +81,14 @@ def next_start(start: Preparing) -> Iterator[str]:
             yield f"{given}{change}{signs}{kind} {row.key}, {cost}, {one_line(row.reason)}: {one_line(row.title)}"
 
 
-def state(told: Healthing, look: Look, *, live: bool, queued: int) -> Iterator[str]:
-    """How everything is, what is wrong first."""
+def state(told: Healthing, look: Look, *, live: bool, queued: int, file_only: str = "") -> Iterator[str]:
+    """How everything is, what is wrong first. file_only: why there is no worker."""
     if told.overview is None:
         yield f"The worker does not tell how it is: {one_line(told.failed)}"
         return
-    found = health.parts(told.overview, look, live, queued, told.at_epoch_ms)
+    found = health.parts(
+        told.overview, look, live=live, queued=queued, at_epoch_ms=told.at_epoch_ms, file_only=file_only
+    )
     wrong = [part for part in found if part.told.state != "ok"]
     yield f"{len(wrong)} things to look at." if wrong else "All is well."
     for part in [*wrong, *(part for part in found if part not in wrong)]:

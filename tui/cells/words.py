@@ -138,33 +138,34 @@ def brief_link(state: ViewState, glyphs: Glyphs) -> tuple[str, str]:
     return role, text
 
 
-def banner(state: ViewState, *, typing: bool = False) -> str:
-    """What lasts and stands in the way; nothing if all is well. typing: letters go to the search box."""
+def banner(state: ViewState, *, typing: bool = False) -> tuple[str, str]:
+    """What lasts and stands in the way, and the way out; nothing if all is well.
+
+    typing: letters go to the search box.
+    """
     again = key_of(state, "refresh", "r")
     key = f"Tab, then {again}," if typing else again
+    by_itself = f"Trying again by itself; {key} does so at once."
     match state.link:
         case Link.LOST if state.silent:
-            return f"The worker takes questions and does not answer. It is waited for; {key} looks for it anew."
+            return "The worker takes questions and does not answer.", f"It is waited for; {key} looks for it anew."
         case Link.FAILED if state.remote:
-            return f"{_sentence(state.trouble)} Trying again by itself; {key} does so at once."
+            return _sentence(state.trouble), by_itself
         case Link.LOST if state.remote:
-            return f"Connection lost ({one_line(state.trouble)}). Trying again by itself; {key} does so at once."
+            return f"Connection lost ({one_line(state.trouble)}).", by_itself
         case Link.FAILED:
-            told = f"The worker does not answer: {_sentence(state.trouble)}"
-            return f"{told} Trying again by itself; {key} does so at once."
+            return f"The worker does not answer: {_sentence(state.trouble)}", by_itself
         case Link.LOST:
-            return f"Connection lost ({one_line(state.trouble)}). Trying again by itself; {key} starts the worker anew."
+            lost = f"Connection lost ({one_line(state.trouble)})."
+            return lost, f"Trying again by itself; {key} starts the worker anew."
     if state.file_only and not state.failed:
-        return (
-            f"No worker: {_sentence(state.file_only)} The memory is read from its file, and cannot be changed; "
-            f"{key} reads it anew and tries for the worker again."
-        )
+        return f"No worker: {_sentence(state.file_only)}", f"The memory is only read from its file. {by_itself}"
     if state.failed and state.misread:
-        return _sentence(state.failed)
+        return _sentence(state.failed), ""
     if state.failed:
-        return f"Search failed: {_sentence(state.failed)} {key} tries again."
+        return f"Search failed: {_sentence(state.failed)}", f"{key} tries again."
     # A long note would take the search box its place.
-    return " ".join(_sentence(note) for note in state.notes if len(note) > _SHORT_NOTE)
+    return " ".join(_sentence(note) for note in state.notes if len(note) > _SHORT_NOTE), ""
 
 
 def as_of(state: ViewState, moment: str, *, listed: bool = True) -> str:

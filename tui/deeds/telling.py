@@ -37,7 +37,8 @@ async def told(name: str, surveys: Surveys, state: ViewState, look: Look, here: 
             looked = health.after(Healthing(), health.Begun())
             fact = await surveys.overview(looked.seq, look.now_ms)
             looked = health.after(looked, fact) if isinstance(fact, health.HealthFact) else looked
-            return list(survey_lines.state(looked, look, live=state.link is Link.LIVE, queued=state.queued))
+            live = state.link is Link.LIVE
+            return list(survey_lines.state(looked, look, live=live, queued=state.queued, file_only=state.file_only))
     return ["That cannot be told now; r reads the list anew, q quits."]
 
 

@@ -3,10 +3,12 @@
 from typing import ClassVar
 
 from tui.cells import words
-from tui.cells.fit import wrap
+from tui.cells.fit import in_lines
 from tui.cells.look import Look, full
 from tui.state.model import Link, ViewState
 from tui.widgets.paint import Line, components
+
+_MOST_LINES = 3
 
 
 class Banner(Line):
@@ -30,7 +32,7 @@ class Banner(Line):
         self._look = look
         self._past = past
         self._listed = listed
-        self._text = ""
+        self._text = ("", "")
         self._role = "text"
 
     def show(self, state: ViewState, *, typing: bool = False) -> None:
@@ -40,9 +42,9 @@ class Banner(Line):
         if not trouble and state.ask.as_of_ms is not None:
             moment = full(self._look, state.ask.as_of_ms)
             past = words.as_of(state, moment, listed=self._listed)
-            self._text = past if self._past else words.shows_now(moment)
+            self._text = (past if self._past else words.shows_now(moment), "")
             self._role = "past"
-        self.display = bool(self._text)
+        self.display = any(self._text)
         self._update()
 
     def on_resize(self) -> None:
@@ -50,7 +52,8 @@ class Banner(Line):
         self._update()
 
     def _update(self) -> None:
-        lines = list(wrap(self._text, max(self.size.width, 20)))[:3] if self._text else []
+        ellipsis = self._look.glyphs.ellipsis
+        lines = in_lines(*self._text, max(self.size.width, 20), _MOST_LINES, ellipsis) if any(self._text) else []
         if self.styles.height is None or self.styles.height.value != max(len(lines), 1):
             self.styles.height = max(len(lines), 1)
         self.draw([[(self._role, line)] for line in lines])

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tui.cells.clean import one_line, safe
-from tui.cells.fit import cut, first, left, right, width, wrap
+from tui.cells.fit import cut, first, in_lines, left, right, width, wrap
 
 
 @pytest.mark.parametrize(
@@ -65,3 +65,12 @@ def test_wrapped_lines_fit_and_lose_no_word(text: str, room: int) -> None:
 def test_of_several_ways_to_tell_something_the_first_that_fits_is_taken_and_the_last_is_cut() -> None:
     told = ("as long as it takes", "shorter", "short")
     assert [first(told, room) for room in (30, 19, 18, 6, 4)] == [told[0], told[0], "shorter", "short", "sho…"]
+
+
+@pytest.mark.parametrize("room", [20, 31, 40, 50, 80, 200])
+@pytest.mark.parametrize("told", ["Short.", "A long story of words. " * 20, "修复身份验证" * 40, "x" * 500])
+def test_what_is_told_is_cut_and_the_way_out_stays_whole(told: str, room: int) -> None:
+    lines = in_lines(told, "The way out is the r key.", room, 3)
+    assert len(lines) <= 3 and max(map(width, lines)) <= room
+    assert " ".join(lines).endswith("The way out is the r key.")
+    assert lines[0][0] == told[0] and ("…" in "".join(lines)) == (width(told) > 3 * room - 25)

@@ -40,16 +40,17 @@ def test_degraded_is_said() -> None:
 
 
 def test_banner_only_for_what_lasts() -> None:
-    assert words.banner(SHOWN) == ""
-    assert "r" in words.banner(replace(SHOWN, link=Link.FAILED, trouble="port taken"))
-    assert "port taken" in words.banner(replace(SHOWN, link=Link.FAILED, trouble="port\x1b[31m taken"))
-    assert "Trying again" in words.banner(replace(SHOWN, link=Link.LOST, trouble="gone"))
-    assert "no answer" in words.banner(replace(SHOWN, failed="no answer"))
+    assert words.banner(SHOWN) == ("", "")
+    assert "; r does" in words.banner(replace(SHOWN, link=Link.FAILED, trouble="port taken"))[1]
+    assert "port taken" in words.banner(replace(SHOWN, link=Link.FAILED, trouble="port\x1b[31m taken"))[0]
+    assert "Trying again" in words.banner(replace(SHOWN, link=Link.LOST, trouble="gone"))[1]
+    assert "Trying again" in words.banner(replace(SHOWN, link=Link.LIVE, file_only="port taken"))[1]
+    assert "no answer" in words.banner(replace(SHOWN, failed="no answer"))[0]
 
 
 def test_a_question_that_cannot_be_read_is_not_to_be_asked_again() -> None:
     misread = replace(SHOWN, failed="since: takes a date, not 'banana'", misread=True)
-    assert words.banner(misread) == "since: takes a date, not 'banana'."
+    assert words.banner(misread) == ("since: takes a date, not 'banana'.", "")
 
 
 def test_how_a_question_was_understood_is_said_beside_the_count() -> None:
@@ -60,7 +61,7 @@ def test_how_a_question_was_understood_is_said_beside_the_count() -> None:
     complaint = "since: takes a date (2026-03-10, 3d), so this was looked for as text"
     long = replace(SHOWN, notes=(complaint,))
     assert words.found(long, UNICODE) == "38 hits · words · 14 ms"
-    assert words.banner(long) == f"{complaint}."
+    assert words.banner(long) == (f"{complaint}.", "")
 
 
 def _note(state: ViewState) -> str:
