@@ -304,3 +304,33 @@ async def test_bytes_that_some_program_wrote_into_a_text_come_out_as_text(
     other.execute("UPDATE observations SET narrative = x'61ff', title = CAST(x'62ff' AS TEXT)")
     (row,) = await pages(store, RowKind.OBSERVATION)
     assert (row["narrative"], row["title"]) == ("a\ufffd", "b\ufffd")
+
+
+@pytest.mark.parametrize("odd", ["x'416263'", "CAST(x'ff41' AS TEXT)", "x'ff41'", "CAST(x'fffd' AS TEXT)"])
+async def test_bytes_that_some_program_wrote_are_known_again(store: Store, other: sqlite3.Connection, odd: str) -> None:
+    """R234: as they are read, in each text by which rows of one moment are told apart."""
+    texts = {
+        "observations": ("title", "subtitle", "narrative", "text"),
+        "session_summaries": ("request", "investigated", "learned", "completed", "next_steps", "notes"),
+        "user_prompts": ("prompt_text",),
+    }
+    count = sum(map(len, texts.values()))
+    await fill(
+        store,
+        make_batch(
+            [observation_row(f"o{at}") for at in range(4)],
+            summaries=[summary_row(f"s{at}") for at in range(6)],
+            prompts=[prompt_row("p")],
+        ),
+    )
+    for table, columns in texts.items():
+        for at, column in enumerate(columns):
+            other.execute(f"UPDATE {table} SET {column} = {odd} WHERE id = {at + 1}")
+    again = await fill(store, await everything(store))
+    assert (again.observationsImported, again.summariesImported, again.promptsImported) == (0, 0, 0)
+    assert again.observationsSkipped + again.summariesSkipped + again.promptsSkipped == count
+    other.execute(f"UPDATE observations SET title = {odd}, subtitle = '', narrative = '', text = ''")
+    other.execute("UPDATE observations SET title = 'A' || title WHERE id = 2")
+    ours = await everything(store)
+    other.execute("DELETE FROM observations WHERE id = 2")
+    assert (await fill(store, ours)).observationsImported == 1

@@ -50,7 +50,7 @@ def page(connection: sqlite3.Connection, query: ExportQuery) -> ExportPage:
         if len(rows) == query.limit or size >= _PAGE_BYTES:
             return ExportPage(rows=tuple(rows), next=reached, newest=newest)
         columns = (name for name in row.keys() if name != SHARED or row[name])  # noqa: SIM118
-        encoded = msgspec.json.encode({name: _plain(row[name]) for name in columns})
+        encoded = msgspec.json.encode({name: plain(row[name]) for name in columns})
         rows.append(msgspec.Raw(encoded))
         size, reached = size + len(encoded), row["id"]
     return ExportPage(rows=tuple(rows), next=None, newest=newest)
@@ -100,6 +100,6 @@ def _between(query: ExportQuery, column: str) -> list[Part]:
     return [(f"{column} {sign} ?", [bound]) for sign, bound in bounds if bound is not None]
 
 
-def _plain(value: object) -> object:
+def plain(value: object) -> object:
     """A value that JSON can hold: SQLite keeps whatever bytes a program wrote."""
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else value

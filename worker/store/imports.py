@@ -8,7 +8,7 @@ from typing import Any
 
 from worker.contract.records import items
 from worker.contract.transfer import EQUAL_IN, NTH, SHARED, ImportBatch, ImportStats, Mended, RowKind
-from worker.store import incoming, sessions, spend
+from worker.store import exports, incoming, sessions, spend
 from worker.store.incoming import Reader, Row
 from worker.store.migrations import key_word
 from worker.store.observations import content_hash
@@ -18,21 +18,11 @@ from worker.store.sessions import NewSession, normalised_platform
 _FILLED = ("memory_session_id", "user_prompt", "custom_title", "observed_model", "observed_billing")
 _AT_ONCE = 50
 _LISTS = frozenset(("facts", "concepts", "files_read", "files_modified", "files_edited"))
-
-
-def _lookup(kind: RowKind, table: str, *texts: str) -> str:
-    """Few rows, the equal ones of a row among them, whose values it takes by name."""
-    wanted = " AND ".join(f"{name} IS :{name}" for name in texts)
-    return f"""SELECT {", ".join(EQUAL_IN[kind])} FROM {table}
-        WHERE memory_session_id = :memory_session_id AND created_at_epoch = :created_at_epoch AND {wanted}"""
-
-
-_LOOKUPS = {
-    RowKind.OBSERVATION: _lookup(RowKind.OBSERVATION, "observations", "title", "subtitle", "narrative", "text"),
-    RowKind.SUMMARY: _lookup(
-        RowKind.SUMMARY, "session_summaries", "request", "investigated", "learned", "completed", "next_steps", "notes"
-    ),
+_TOLD_BY = {
+    RowKind.OBSERVATION: ("title", "subtitle", "narrative", "text"),
+    RowKind.SUMMARY: ("request", "investigated", "learned", "completed", "next_steps", "notes"),
 }
+"""The texts by which the rows of one moment are looked up."""
 
 
 def import_batch(
@@ -209,15 +199,28 @@ def _hash_taken(connection: sqlite3.Connection, memory_session_id: str, digest: 
 
 def _equal_ones(connection: sqlite3.Connection, kind: RowKind, row: Row) -> int:
     """How many rows are there that are equal to one."""
-    values = tuple(row[name] for name in EQUAL_IN[kind])
-    there = connection.execute(_LOOKUPS[kind], row)
+    values, (table, _, _) = tuple(row[name] for name in EQUAL_IN[kind]), _WRITERS[kind]
+    told_by = "".join(f" AND {_same_text(name, row[name])}" for name in _TOLD_BY[kind])
+    there = connection.execute(
+        f"""SELECT {", ".join(EQUAL_IN[kind])} FROM {table}
+            WHERE memory_session_id = :memory_session_id AND created_at_epoch = :created_at_epoch{told_by}""",
+        row,
+    )
     return sum(tuple(known) == values or _is_same(kind, known, row) for known in there)
 
 
+def _same_text(name: str, value: str | None) -> str:
+    """SQL that keeps the rows whose text, as it is read, may be this one, which it takes by name.
+
+    Another program may have stored it as a BLOB, or have written bytes that are no UTF-8 where this one has U+FFFD.
+    """
+    return "TRUE" if value is not None and "\ufffd" in value else f"CAST({name} AS TEXT) IS :{name}"
+
+
 def _is_same(kind: RowKind, known: sqlite3.Row, row: Row) -> bool:
-    """What is there may be in another program's form: read as if it came in, it is as what comes in."""
+    """What is there may be in another program's form: taken out and read as if it came in, it is as what comes in."""
     _, reader, _ = _WRITERS[kind]
-    read = reader(dict(known), "", [])
+    read = reader({name: exports.plain(known[name]) for name in EQUAL_IN[kind]}, "", [])
     return all(
         read[name] == row[name] or (name in _LISTS and _listed(name, read[name]) == _listed(name, row[name]))
         for name in EQUAL_IN[kind]
@@ -258,11 +261,13 @@ def _prompt(connection: sqlite3.Connection, row: Row, held: _Held) -> bool:
     held.settle(moment)
     # Not by the number alone: the original counts rows to number the next one, so numbers come twice after a deletion.
     known = connection.execute(
-        """SELECT count(*) FROM user_prompts WHERE coalesce(session_db_id, ?) = ? AND content_session_id = ?
-            AND created_at_epoch = ? AND prompt_text = ? AND prompt_number = coalesce(?, prompt_number)""",
-        (session_id, session_id, content, *(row[key] for key in ("created_at_epoch", "prompt_text", "prompt_number"))),
+        f"""SELECT prompt_text FROM user_prompts
+            WHERE coalesce(session_db_id, :owner) = :owner AND content_session_id = :content_session_id
+            AND created_at_epoch = :created_at_epoch AND prompt_number = coalesce(:prompt_number, prompt_number)
+            AND {_same_text("prompt_text", row["prompt_text"])}""",
+        row | {"owner": session_id},
     )
-    if known.fetchone()[0] >= nth:
+    if sum(exports.plain(there["prompt_text"]) == row["prompt_text"] for there in known) >= nth:
         return False
     if row["prompt_number"] is None:
         held.settle(session_id)
