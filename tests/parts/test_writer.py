@@ -269,6 +269,24 @@ async def test_one_of_a_hundred_that_fails_for_good_lets_no_folder_grow(
         index.close()
 
 
+async def test_no_word_of_a_record_is_in_a_file_of_chroma(store: Store, bench: Bench, tmp_path: Path) -> None:
+    """It keeps for long what was deleted."""
+    lists = {name: json.dumps([f"marker {name}"]) for name in ("facts", "concepts", "files_read", "files_modified")}
+    row = observation_row(
+        "marker title", subtitle="marker subtitle", narrative="marker narrative", text="marker", **lists
+    )
+    await fill(store, make_batch([row], summaries=[summary_row("marker")], prompts=[prompt_row("marker")]))
+    bench.index = index = open_local(tmp_path / "vectors", NAME, 384)
+    try:
+        await bench.write()
+        assert index.count() == 8
+    finally:
+        index.close()
+    held = [file.read_bytes() for file in (tmp_path / "vectors").rglob("*") if file.is_file()]
+    assert any(b"obs_1_title" in content for content in held)
+    assert not any(b"marker" in content for content in held)
+
+
 async def test_a_model_that_is_down_is_told_of_and_not_asked_for_every_record(store: Store, bench: Bench) -> None:
     await fill(store, make_batch([observation_row(f"n {n}", created_at_epoch=n) for n in range(1, 9)]))
     bench.model.down = "the server is away"

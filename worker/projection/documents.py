@@ -95,7 +95,11 @@ def number_of(text: str) -> int | None:
 
 
 def metadata(record: Record, suffix: str) -> dict[str, Value]:
-    """What Chroma is told of a document, as the original tells it: nothing empty."""
+    """What Chroma is told of a document, in the original's words: which it is, nothing empty.
+
+    Not what is said in it, as the original does (title, concepts, file names): nothing asks Chroma for that, and its
+    file keeps for long what was deleted.
+    """
     kind, record_id = key_of(record)
     told: dict[str, Value | None] = {
         "sqlite_id": record_id,
@@ -110,11 +114,6 @@ def metadata(record: Record, suffix: str) -> dict[str, Value]:
             told |= {
                 "merged_into_project": record.merged_into_project,
                 "type": record.type,
-                "title": record.title or "Untitled",
-                "subtitle": record.subtitle,
-                "concepts": ",".join(items(record.concepts)),
-                "files_read": ",".join(items(record.files_read)),
-                "files_modified": ",".join(items(record.files_modified)),
             }
         case Summary():
             told |= {

@@ -55,8 +55,9 @@ def test_documents_of_a_record(record: Record, found: list[tuple[str, str]]) -> 
 
 def test_a_text_of_megabytes_costs_no_more_than_a_page() -> None:
     record = make_observation(
-        title=" " * 5_000_000 + "t" * 5_000_000, narrative="n" * 10_000_000, facts=json.dumps(["fact " * 9_000] * 5_000)
-    )
+        title=" " * 5_000_000 + "t" * 5_000_000, narrative="n" * 10_000_000,
+        facts=json.dumps(["fact " * 9_000] * 5_000), project="p" * 5_000_000,
+    )  # fmt: skip
     found = documents(record)
     assert len(found) == 103
     assert sum(len(text) for _, text in found) < 500_000
@@ -101,7 +102,7 @@ def test_an_id_that_is_not_of_our_form_is_refused(text: str) -> None:
     assert number_of(text) is None
 
 
-def test_metadata_of_an_observation_is_the_original_s() -> None:
+def test_metadata_of_an_observation_names_it_and_says_nothing_of_what_is_in_it() -> None:
     record = make_observation(
         title="T", subtitle="S", concepts='["a","b"]', files_read='["x.py"]', files_modified="[]",
         merged_into_project="shop-2", platform_source="codex", prompt_number=7,
@@ -109,7 +110,7 @@ def test_metadata_of_an_observation_is_the_original_s() -> None:
     told = {
         "sqlite_id": 118, "doc_type": "observation", "memory_session_id": "m-1", "project": "shop",
         "platform_source": "codex", "created_at_epoch": record.created_at_epoch, "merged_into_project": "shop-2",
-        "type": "bugfix", "title": "T", "subtitle": "S", "concepts": "a,b", "files_read": "x.py",
+        "type": "bugfix",
     }  # fmt: skip
     assert metadata(record, "narrative") == told | {"field_type": "narrative"}
     assert metadata(record, "fact_3") == told | {"field_type": "fact", "fact_index": 3}
@@ -128,7 +129,6 @@ def test_metadata_of_the_others_is_the_original_s() -> None:
     }  # fmt: skip
 
 
-def test_a_title_is_never_missing_and_nothing_empty_is_told() -> None:
-    told = metadata(make_observation(subtitle="", concepts=None, files_read="[]"), "whole")
-    assert told["title"] == "Untitled"
-    assert not {"subtitle", "concepts", "files_read", "merged_into_project", "prompt_number"} & told.keys()
+def test_nothing_empty_is_told() -> None:
+    told = metadata(make_observation(type="", merged_into_project=""), "whole")
+    assert not {"type", "merged_into_project", "prompt_number"} & told.keys()
