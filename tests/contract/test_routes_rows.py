@@ -227,13 +227,15 @@ async def test_a_row_goes_with_its_index_and_is_told(edge: Edge, path: str, kind
     other.close()
 
 
-@pytest.mark.parametrize("text", ["0", "01", "+1", "-1", "1.0", "x", "１", "9" * 30, "1%20"])
+@pytest.mark.parametrize(
+    "text", ["-0", "00", "01", "+1", "-01", "--1", "1.0", str(-(2**61) - 1), "x", "１", "9" * 30, "1%20"]
+)
 async def test_only_a_number_in_its_one_form_is_deleted(edge: Edge, text: str) -> None:
     await memory(edge)
     assert await edge.problem("DELETE", f"/api/observation/{text}") == (422, "invalid", "id")
 
 
-@pytest.mark.parametrize("number", [10**18, 2**61 - 1, 2**61, 2**63 - 1])
+@pytest.mark.parametrize("number", [-(2**61), -5, 0, 10**18, 2**61 - 1, 2**61, 2**63 - 1])
 @pytest.mark.parametrize("path", [calls.OBSERVATION, calls.SUMMARY, calls.SUMMARY_ROW, calls.PROMPT, calls.TOOL_USE])
 async def test_a_number_that_no_record_has_is_not_found(edge: Edge, path: str, number: int) -> None:
     for method in ("GET", "DELETE"):

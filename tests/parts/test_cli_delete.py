@@ -113,7 +113,7 @@ def test_several_keys_with_commas_and_one_twice(worker: WorkerProcess, keys: dic
     assert found(worker) == {"ibis"}
 
 
-@pytest.mark.parametrize("wrong", ["x7", "S", "0", "-7", "1.5", "session 3", "T", "C0", "TS3", "C1.5"])
+@pytest.mark.parametrize("wrong", ["x7", "S", "--7", "1.5", "session 3", "T", "C-", "TS3", "C1.5", "٣", "T٣"])
 def test_nothing_is_deleted_where_a_key_is_none(worker: WorkerProcess, keys: dict[str, RecordKey], wrong: str) -> None:
     done = run(worker, "--yes", keys["heron"], "--", wrong)
     assert (done.returncode, done.stdout) == (2, "")

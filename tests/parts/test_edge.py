@@ -247,7 +247,7 @@ def test_page_that_cannot_be_given(worker: WorkerProcess, path: str, query: str)
         ("GET", "/api/session/99999", 404, "not_found"),
         ("GET", "/api/prompt/99999", 404, "not_found"),
         ("GET", "/api/observation/one", 422, "invalid"),
-        ("GET", "/api/observation/0", 422, "invalid"),
+        ("GET", "/api/observation/0", 404, "not_found"),
         ("GET", "/api/observation/99999999999999999999", 422, "invalid"),
         ("GET", "/api/observation/..%2f..%2fetc", 404, "not_found"),
         ("POST", "/api/search", 405, "wrong_method"),

@@ -71,3 +71,26 @@ def test_whatever_it_names_can_be_deleted_by_that_name(worker: WorkerProcess) ->
     assert (run(worker).stdout, TOKEN in deleted.stdout) == ("none found\n", False)
     path = worker.data_dir / "claude-mem.db"
     wait_for(lambda: not any(TOKEN.encode() in file.read_bytes() for file in path.parent.glob(f"{path.name}*")))
+
+
+def test_so_can_rows_whose_ids_are_below_one(worker: WorkerProcess) -> None:
+    """Programs that write to the database do give them."""
+    told = "created_at, created_at_epoch"
+    tables: list[tuple[str, str, tuple[object, ...]]] = [
+        ("sdk_sessions", "content_session_id, memory_session_id, project, started_at, started_at_epoch, custom_title",
+         ("low", "low", "shop", "", 1)),
+        ("observations", f"type, memory_session_id, project, {told}, title", ("bugfix", "low", "shop", "", 1)),
+        ("session_summaries", f"memory_session_id, project, {told}, request", ("low", "shop", "", 1)),
+        ("user_prompts", f"prompt_number, content_session_id, session_db_id, {told}, prompt_text",
+         (1, "low", -5, "", 1)),
+        ("tool_uses", f"tool_use_id, content_session_id, project, {told}, tool_name", ("low", "low", "shop", "", 1)),
+    ]  # fmt: skip
+    with contextlib.closing(foreign(worker.data_dir / "claude-mem.db")) as other:
+        for table, names, values in tables:
+            for number in (-5,) if table in ("sdk_sessions", "tool_uses") else (-5, 0):
+                row = (number, *values, TOKEN)
+                other.execute(f"INSERT INTO {table} (id, {names}) VALUES ({', '.join('?' * len(row))})", row)
+    named = [one["record"] for one in json.loads(run(worker, "--json").stdout)["found"]]
+    assert set(named) == {"-5", "0", "S-5", "S0", "P-5", "P0", "T-5", "C-5"}
+    deleted = run(worker, "--yes", *named, program="delete")
+    assert (deleted.returncode, run(worker).stdout) == (0, "none found\n"), deleted.stderr

@@ -16,8 +16,9 @@ from worker.store.sessions import normalised_platform
 
 T = TypeVar("T")
 
-LAST_ID = 2**63 - 1
-"""SQLite has no larger number."""
+FIRST_ID, LAST_ID = -(2**61), 2**63 - 1
+"""Of rows that are asked for. Programs give ids below 1, too: the index has a number for them from the first on. SQLite
+has no larger number than the last."""
 UNREAD = "claude_mem.unread"
 """Stands in the scope of a request: what of it plays no part in the answer, beside parameters that nobody knows."""
 _KEYS = dict[str, msgspec.Raw]

@@ -8,7 +8,7 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from worker.api.codec import LAST_ID, respond
+from worker.api.codec import FIRST_ID, LAST_ID, respond
 from worker.api.endpoint import IGNORED, Endpoint
 from worker.api.errors import STATUS
 from worker.api.params import Param, Schema
@@ -18,7 +18,7 @@ from worker.contract.errors import MemError, Problem
 
 _ABOUT = "The memory of coding agents: search for an index, look at the timeline around a hit, fetch a few in full."
 _IN_PATH: dict[str, Schema] = {
-    "id": {"type": "integer", "minimum": 1, "maximum": LAST_ID},
+    "id": {"type": "integer", "minimum": FIRST_ID, "maximum": LAST_ID},
     "name": {"type": "string", "pattern": "^[a-zA-Z0-9._-]+$", "maxLength": LONGEST_NAME},
 }
 _TOKENS = {

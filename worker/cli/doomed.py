@@ -5,6 +5,7 @@ its title. `S` is of session summaries, which are records.
 """
 
 import enum
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -17,7 +18,7 @@ from worker.contract import calls
 from worker.contract.calls import Call
 from worker.contract.curation import Deleted
 from worker.contract.quick import QuickClient
-from worker.contract.records import RecordKey, parse_key
+from worker.contract.records import RecordKey, RecordKind
 from worker.contract.tool_uses import ToolUse
 from worker.contract.transfer import ExportQuery, RowKind
 
@@ -32,6 +33,8 @@ class RowSort(enum.StrEnum):
 
 
 _LETTERS = {RowSort.TOOL_USE: "T", RowSort.SESSION: "C"}
+_RECORDS = {"": RecordKind.OBSERVATION, "S": RecordKind.SUMMARY, "P": RecordKind.PROMPT}
+_TYPED = re.compile(r"([SPTCsptc]?)(-?[0-9]{1,18})")
 
 
 class RowKey(NamedTuple):
@@ -58,13 +61,13 @@ class Doomed:
 
 
 def parse(text: str) -> Key | None:
-    """The key that a person typed, or None."""
-    bare = text.strip().removeprefix("#").strip()
-    for kind, letter in _LETTERS.items():
-        if bare[:1].upper() == letter:
-            number = parse_key(bare[1:]) if bare[1:].isdigit() else None
-            return RowKey(kind, number.id) if number is not None else None
-    return parse_key(text)
+    """The key that a person typed, or None. Ids below 1 count (`-5`, `S0`): programs do give them."""
+    typed = _TYPED.fullmatch(text.strip().removeprefix("#").strip())
+    if typed is None:
+        return None
+    letter, number = typed[1].upper(), int(typed[2])
+    rows = (RowKey(sort, number) for sort in RowSort if _LETTERS[sort] == letter)
+    return next(rows, None) or RecordKey(_RECORDS[letter], number)
 
 
 def found(worker: QuickClient, asked: Iterable[Key]) -> dict[Key, Doomed]:

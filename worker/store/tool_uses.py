@@ -1,5 +1,6 @@
 """What agents did with their tools: listed, and by id."""
 
+import re
 import sqlite3
 from collections.abc import Sequence
 from typing import TypeVar
@@ -20,6 +21,7 @@ _SIZES = {
 }
 _NEWEST = "created_at_epoch DESC, id DESC"
 _OLDEST = "created_at_epoch, id"
+_NUMBER = re.compile(r"-?[0-9]{1,18}")
 
 
 def listing(connection: sqlite3.Connection, query: ToolUseQuery) -> tuple[ToolUseEntry, ...]:
@@ -56,7 +58,7 @@ def by_ids(
 ) -> tuple[ToolUse, ...]:
     """Whole rows, newest first. ids: row numbers, or the agent's own ids; digits in a text may be either."""
     texts = [str(value) for value in ids]
-    numbers = [int(text) for text in texts if text.isascii() and text.isdigit() and len(text) < 19]
+    numbers = [int(text) for text in texts if _NUMBER.fullmatch(text)]
     where = f"(id IN ({placeholders(numbers)}) OR tool_use_id IN ({placeholders(texts)}))"
     values: list[object] = [*numbers, *texts]
     if content_session_id:

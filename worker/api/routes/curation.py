@@ -1,9 +1,11 @@
 """Records, and other rows that hold texts, taken away on purpose."""
 
+import re
+
 from starlette.requests import Request
 from starlette.responses import Response
 
-from worker.api.codec import LAST_ID, respond
+from worker.api.codec import FIRST_ID, LAST_ID, respond
 from worker.api.endpoint import Endpoint
 from worker.api.services import Services
 from worker.contract import calls
@@ -11,6 +13,8 @@ from worker.contract.curation import Deleted
 from worker.contract.errors import Invalid
 from worker.contract.records import RecordKey, RecordKind
 from worker.store import forget
+
+_CANONICAL = re.compile(r"0|-?[1-9][0-9]{0,18}")
 
 
 def routes(services: Services) -> list[Endpoint]:
@@ -60,6 +64,6 @@ def routes(services: Services) -> list[Endpoint]:
 
 def _canonical(text: str) -> int:
     """A record number in the one form it has. Stricter than for reading: what is meant must be beyond doubt."""
-    if text.isascii() and text.isdigit() and not text.startswith("0") and len(text) < 20 and int(text) <= LAST_ID:
+    if _CANONICAL.fullmatch(text) and FIRST_ID <= int(text) <= LAST_ID:
         return int(text)
     raise Invalid(f"id must be a record number such as 118, not {text[:40]!r}", field="id")

@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from worker.api import params, recalling
-from worker.api.codec import LAST_ID, Query, respond, whole_number
+from worker.api.codec import FIRST_ID, LAST_ID, Query, respond, whole_number
 from worker.api.endpoint import Endpoint
 from worker.api.params import Flag, Number, Texts
 from worker.api.services import Services
@@ -58,7 +58,7 @@ def routes(services: Services) -> list[Endpoint]:
         return None if project is None else aliases.together(services.store.aliases, project)
 
     async def one(request: Request, kind: RecordKind) -> Response:
-        key = RecordKey(kind, whole_number(request.path_params["id"], "id", low=1, high=LAST_ID))
+        key = RecordKey(kind, whole_number(request.path_params["id"], "id", low=FIRST_ID, high=LAST_ID))
         query = Query(request)
         found, counts = await services.store.read(
             lambda connection: (records.by_keys(connection, [key]).get(key), recalls.of(connection, [docid(key)]))
