@@ -27,7 +27,7 @@ from worker.contract.privacy import NAMES, is_protocol_only
 from worker.contract.project_name import is_left_out, project_of
 from worker.contract.transcript_end import last_said
 
-_USAGE = "usage: claude-mem hook AGENT EVENT  (called by the agent, which `claude-mem install` tells to)"
+_USAGE = "usage: claude-mem hook AGENT EVENT\n\nCalled by the agent, which `claude-mem install` tells to."
 _HASTY = (events.PROMPT, events.FILE, events.END)
 """While these run a person waits, or the agent is leaving: they get half of the time."""
 _MEDIA_PROMPT = "[media prompt]"

@@ -40,7 +40,8 @@ def main(argv: Sequence[str]) -> int:
         formatter_class=HelpLines,
         allow_abbrev=False,
     )
-    parser.add_argument("action", choices=("status", "verify", "repair", "rebuild", "pause", "resume"))
+    actions = ("status", "verify", "repair", "rebuild", "pause", "resume")
+    parser.add_argument("action", choices=actions, metavar="ACTION", help=f"one of {', '.join(actions)}")
     parser.add_argument("--embed-anew", action="store_true", help="with rebuild: throw the kept vectors away too")
     parser.add_argument("--wait", action="store_true", help="stay until everything can be found by meaning")
     parser.add_argument("--json", action="store_true", help="print JSON")

@@ -109,11 +109,20 @@ def _unknown(name: str) -> int:
 
 
 def _overview() -> str:
-    rows = "\n".join(f"  {name:<12} {about}" for name, (_, about) in _COMMANDS.items())
+    # On no hook's way: a third more modules.
+    import shutil
+    import textwrap
+
+    room = max(shutil.get_terminal_size().columns - 2, 20)
+    rows = "\n".join(
+        textwrap.fill(f"  {name:<12} {about}", room, subsequent_indent=" " * 15)
+        for name, (_, about) in _COMMANDS.items()
+    )
+    codes = "\n".join(textwrap.fill(line, room, subsequent_indent=" " * 5) for line in exits.TOLD.splitlines())
     return (
         "usage: claude-mem COMMAND ...\n\nMemory for coding agents.\n\n"
-        f"commands:\n{rows}\n\n`claude-mem COMMAND --help` tells the rest.\n\n{exits.TOLD}"
-    ).rstrip()
+        f"commands:\n{rows}\n\n`claude-mem COMMAND --help` tells the rest.\n\n{codes}"
+    )
 
 
 if __name__ == "__main__":

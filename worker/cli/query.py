@@ -54,7 +54,10 @@ def _search(parser: argparse.ArgumentParser, words: list[str]) -> int:
     parser.add_argument("--until", type=_date, metavar="D", help="to this date or moment, inclusive")
     parser.add_argument("--limit", type=_count, default=20, metavar="N", help="rows (20)")
     parser.add_argument("--offset", type=_depth, default=0, metavar="N", help="rows to skip")
-    parser.add_argument("--order", choices=[order.value for order in Order], default="relevance")
+    orders = [order.value for order in Order]
+    parser.add_argument(
+        "--order", choices=orders, default="relevance", metavar="O", help=f"{', '.join(orders)} (relevance)"
+    )
     args, after = _parsed(parser, words)
     kinds = calls.comma(args.kind)
     if wrong := [kind for kind in kinds if kind not in _KINDS]:
