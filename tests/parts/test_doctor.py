@@ -28,6 +28,7 @@ from worker.contract import calls, launch, spool
 from worker.contract.capture import ToolUsed
 from worker.contract.curation import Save
 from worker.contract.errors import Unavailable
+from worker.contract.home import NOWHERE
 from worker.contract.index import IndexState, IndexStatus
 from worker.contract.search import SearchQuery
 from worker.contract.settings import Chroma, Settings
@@ -83,6 +84,13 @@ def examined(env: dict[str, str], *, code: int) -> dict[str, Any]:
     assert all(one["message"] and bool(one["advice"]) == (one["state"] != "ok") for one in told["checks"])
     assert all("\n" not in one["advice"] for one in told["checks"])
     return {one["name"]: one for one in told["checks"]}
+
+
+def test_a_user_without_a_home_is_told_what_to_set(env: dict[str, str]) -> None:
+    del env["CLAUDE_MEM_DATA_DIR"]
+    (told,) = examined(env | {"HOME": NOWHERE}, code=1).values()
+    assert (told["name"], told["message"]) == ("settings", "this user has no home folder")
+    assert told["advice"] == "set HOME, or CLAUDE_MEM_DATA_DIR to an absolute path"
 
 
 def test_worker_that_is_well(env: dict[str, str]) -> None:

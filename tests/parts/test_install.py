@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from worker.cli import agents, config_file
+from worker.contract.home import NOWHERE
 
 SETTINGS = """{
     "$schema": "https://json.schemastore.org/claude-code-settings.json",
@@ -291,3 +292,17 @@ def test_a_file_that_another_changes_meanwhile_is_read_anew(tmp_path: Path) -> N
 def test_every_system_has_its_place_for_the_desktops_settings(platform: str) -> None:
     found = agents.places({"HOME": "/h", "APPDATA": "/h/app"}, scope="user", cwd=Path("/w"), platform=platform)
     assert found.desktop.name == "claude_desktop_config.json" and found.desktop.parent.name == "Claude"
+
+
+@pytest.mark.parametrize("words", ["install --yes", "install --dry-run", "uninstall", "install --agent claude-desktop"])
+def test_a_user_without_a_home_is_told_so(home: Home, words: str) -> None:
+    home.environ["HOME"] = NOWHERE
+    done = home.run(*words.split())
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "claude-mem: this user has no home folder: set HOME\n"
+
+
+def test_the_files_of_a_project_need_no_home(home: Home) -> None:
+    home.environ["HOME"] = NOWHERE
+    assert home.run("install", "--scope", "project", "--yes").returncode == 0
+    assert (home.path / ".mcp.json").exists()

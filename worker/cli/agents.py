@@ -4,11 +4,12 @@ import os
 import shlex
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from worker.cli import config_file
+from worker.contract.errors import Invalid
 from worker.contract.home import NOWHERE
 
 USER, PROJECT = "user", "project"
@@ -45,6 +46,12 @@ def places(environ: Mapping[str, str], *, scope: str, cwd: Path, platform: str =
         desktop=desktop / "claude_desktop_config.json",
         config=config,
     )
+
+
+def check_home(files: Iterable[Path]) -> None:
+    """Errors: ``Invalid`` where one of the files would lie in the home of a user who has none."""
+    if any(file.is_relative_to(NOWHERE) for file in files):
+        raise Invalid("this user has no home folder: set HOME")
 
 
 def program() -> tuple[str, ...]:

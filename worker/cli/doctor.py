@@ -56,7 +56,10 @@ def findings(*, demo: bool) -> list[Finding]:
     try:
         case = _case(chosen(demo=demo))
     except MemError as error:
-        return [Finding("settings", FAIL, error.message, "mend the value, or take it away")]
+        if error.field:
+            return [Finding("settings", FAIL, error.message, "mend the value, or take it away")]
+        message, _, way_out = error.message.partition(": ")
+        return [Finding("settings", FAIL, message, way_out)]
     return [look(case) for look in _LOOKS]
 
 

@@ -11,7 +11,8 @@ from typing import Any
 
 from worker.cli import agents, config_file, entries, exits
 from worker.cli.agents import PROJECT, USER, Places
-from worker.cli.printing import HelpLines, note, say
+from worker.cli.printing import HelpLines, failed, note, say
+from worker.contract.errors import Invalid
 from worker.contract.settings import inherited
 
 _CODE, _DESKTOP, _ALL = "claude-code", "claude-desktop", "all"
@@ -31,10 +32,14 @@ def main(argv: Sequence[str]) -> int:
     environ = inherited()
     where = agents.places(environ, scope=args.scope, cwd=Path.cwd())
     removing = argv[0] == "uninstall"
-    if not removing and args.agent != _DESKTOP and not _may_go_on(where, yes=args.yes, dry_run=args.dry_run):
-        return exits.USAGE
     called, why_not = agents.shared_program(environ) if args.scope == PROJECT else (agents.program(), "")
     steps = list(_steps(args.agent, where, called, removing=removing))
+    try:
+        agents.check_home(step.file for step in steps)
+    except Invalid as error:
+        return failed(error)
+    if not removing and args.agent != _DESKTOP and not _may_go_on(where, yes=args.yes, dry_run=args.dry_run):
+        return exits.USAGE
     well = _all_done(steps, removing=removing, dry_run=args.dry_run)
     if well and args.scope == PROJECT and args.agent != _DESKTOP and not removing:
         _tell_of_others(called, why_not)
@@ -56,9 +61,19 @@ def _parser(name: str) -> argparse.ArgumentParser:
         formatter_class=HelpLines,
         allow_abbrev=False,
     )
-    parser.add_argument("--agent", choices=(_CODE, _DESKTOP, _ALL), default=_CODE, help="by default claude-code")
     parser.add_argument(
-        "--scope", choices=(USER, PROJECT), default=USER, help="for all projects (default), or for the present folder"
+        "--agent",
+        choices=(_CODE, _DESKTOP, _ALL),
+        default=_CODE,
+        metavar="A",
+        help=f"{_CODE} (default), {_DESKTOP} or {_ALL}",
+    )
+    parser.add_argument(
+        "--scope",
+        choices=(USER, PROJECT),
+        default=USER,
+        metavar="S",
+        help=f"{USER}: for all projects (default); {PROJECT}: for the present folder",
     )
     parser.add_argument("--dry-run", action="store_true", help="only tell what would be changed")
     if name == "install":
