@@ -4,6 +4,7 @@ import contextlib
 import importlib.util
 import json
 import os
+import shlex
 import signal
 import socket
 import subprocess
@@ -288,6 +289,39 @@ def test_in_a_home_what_is_ours_is_shut_and_nothing_else(tmp_path: Path, monkeyp
     assert [name for name in folders if (tmp_path / name).stat().st_mode & 0o077] == ["state"]
     kept_open = [name for name in ("", "letter.txt", "keymap.toml") if (tmp_path / name).stat().st_mode & 0o077]
     assert kept_open == ["", "letter.txt"]
+
+
+def test_in_a_home_the_spool_beside_our_database_is_ours_whatever_is_in_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for name in ("spool", "logs", "backups"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name).chmod(0o777)
+    private.shut(tmp_path)
+    assert (tmp_path / "spool").stat().st_mode & 0o077
+    for name in ("claude-mem.db", ".py-worker.lock", *schema.MARKERS):
+        (tmp_path / name).write_text("")
+        (tmp_path / name).chmod(0o666)
+    private.shut(tmp_path)
+    assert {path.name for path in tmp_path.iterdir() if path.stat().st_mode & 0o077} == {"logs", "backups"}
+
+
+def test_in_a_home_the_advice_names_what_is_ours_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    home = tmp_path / "a home"
+    monkeypatch.setenv("HOME", str(home))
+    (home / "spool").mkdir(parents=True)
+    for name in ("claude-mem.db", ".py-worker.lock", "letter.txt"):
+        (home / name).write_text("")
+        (home / name).chmod(0o644)
+    for folder in (home, home / "spool"):
+        folder.chmod(0o755)
+    case = Case(Settings(home, "127.0.0.1", 37700), home / ".claude.json")
+    found = machine.permissions(case)
+    assert found.state == "fail"
+    subprocess.run(shlex.split(found.advice.strip("`")), check=True)
+    assert {path.name for path in (home, *home.iterdir()) if path.stat().st_mode & 0o077} == {"a home", "letter.txt"}
+    assert machine.permissions(case).state == "ok"
 
 
 def test_folder_in_the_way(case: Case) -> None:

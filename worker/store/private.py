@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from worker.contract.log_files import newest_first
-from worker.contract.private_files import private_files
+from worker.contract.private_files import is_home, private_files
 
 
 def shut(data_dir: Path) -> None:
@@ -21,7 +21,7 @@ def shut(data_dir: Path) -> None:
 
 
 def _open(data_dir: Path) -> Iterator[Path]:
-    if data_dir.resolve() != Path.home().resolve():
+    if not is_home(data_dir):
         yield data_dir
     yield from private_files(data_dir)
     yield from newest_first(data_dir / "logs")

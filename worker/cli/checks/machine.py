@@ -3,6 +3,7 @@
 import importlib.util
 import os
 import platform
+import shlex
 import shutil
 import stat
 import tomllib
@@ -10,7 +11,7 @@ from pathlib import Path
 
 from worker.cli.checks.finding import FAIL, OK, WARN, Case, Finding
 from worker.contract import advice
-from worker.contract.private_files import is_secret, private_files
+from worker.contract.private_files import is_home, is_secret, private_files
 from worker.contract.version import __version__
 
 _NEEDED = (
@@ -84,7 +85,8 @@ def permissions(case: Case) -> Finding:
         return Finding("permissions", OK, "the files are the owner's alone")
     names = ", ".join(file.name for file in open_files[:5]) + (", ..." if len(open_files) > 5 else "")
     state = FAIL if any(map(is_secret, open_files)) else WARN
-    return Finding("permissions", state, f"others may read {names}", f"`chmod -R go= {where}`")
+    which = ["chmod", "go=", *map(str, open_files)] if is_home(where) else ["chmod", "-R", "go=", str(where)]
+    return Finding("permissions", state, f"others may read {names}", f"`{shlex.join(which)}`")
 
 
 def keymap(case: Case) -> Finding:
