@@ -1,12 +1,16 @@
 """`python -m tui`: flags, settings, run."""
 
 import argparse
+import contextlib
 import gc
 import os
 import re
+import shlex
+import shutil
 import sys
 import time
 from collections.abc import MutableMapping, Sequence
+from pathlib import Path
 
 from worker.contract import remote, settings
 from worker.contract.errors import MemError
@@ -73,6 +77,7 @@ def _run(chosen: settings.Settings, flags: argparse.Namespace) -> int:
         guarded=flags.read_only,
         keys=keys,
         restore=not flags.no_restore,
+        program=_program(),
         environ=os.environ,
         painted=_collect,
     )
@@ -98,7 +103,12 @@ def _run_plain(chosen: settings.Settings, flags: argparse.Namespace) -> int:
 
     place = chosen.url if chosen.remote else str(chosen.database)
     state = ViewState(
-        place=place, demo=chosen.demo, remote=chosen.remote, guarded=flags.read_only, ask=Ask(project=flags.project)
+        place=place,
+        program=_program(),
+        demo=chosen.demo,
+        remote=chosen.remote,
+        guarded=flags.read_only,
+        ask=Ask(project=flags.project),
     )
     look = Look(glyphs.ASCII, lambda: time.time_ns() // 1_000_000)
     talk = Plain(Gateway(chosen), state, look, sys.stdout, ask=sys.stdin.isatty())
@@ -106,6 +116,17 @@ def _run_plain(chosen: settings.Settings, flags: argparse.Namespace) -> int:
         return asyncio.run(talk.run(sys.stdin.fileno()))
     except KeyboardInterrupt:
         return 130
+
+
+def _program() -> str:
+    """How a person here types the command: by its name where that is found, else by its path."""
+    beside = Path(sys.executable).with_name("claude-mem")
+    found = shutil.which("claude-mem")
+    if not beside.exists() or (found is not None and os.path.realpath(found) == os.path.realpath(beside)):
+        return "claude-mem"
+    with contextlib.suppress(OSError, ValueError):  # the folder is gone, or another
+        beside = beside.relative_to(Path.cwd())
+    return shlex.quote(str(beside))
 
 
 def _kept_name(chosen: settings.Settings) -> str:

@@ -72,6 +72,7 @@ class MemoryApp(ThriftyApp):
         restore: bool = True,
         environ: Mapping[str, str] | None = None,
         guarded: bool = False,
+        program: str = "claude-mem",
         keys: Chosen | None = None,
         open_gateway: "Callable[[Settings], Gateway] | None" = None,
         painted: Callable[[], None] = lambda: None,
@@ -93,6 +94,7 @@ class MemoryApp(ThriftyApp):
         place = settings.url if settings.remote else str(settings.database)
         state = ViewState(
             place=place,
+            program=program,
             demo=settings.demo,
             remote=settings.remote,
             guarded=guarded,

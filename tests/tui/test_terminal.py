@@ -222,6 +222,20 @@ def test_bad_settings_are_a_line_and_nothing_else(tmp_path: Path) -> None:
         assert "CLAUDE_MEM_WORKER_PORT must be a whole number" in terminal.text
 
 
+@pytest.mark.parametrize("on_path", [True, False])
+def test_the_first_screen_names_the_command_as_it_can_be_typed(tmp_path: Path, on_path: bool) -> None:
+    beside = Path(sys.executable).with_name("claude-mem")
+    path = str(beside.parent) if on_path else str(tmp_path)
+    typed = "claude-mem" if on_path else str(beside.relative_to(ROOT) if beside.is_relative_to(ROOT) else beside)
+    with (
+        FakeWorker(Memory([], data_dir=str(tmp_path))) as worker,
+        Terminal(["-m", "tui"], _environ(str(tmp_path), worker.port, PATH=path), size=(160, 36)) as terminal,
+    ):
+        terminal.until(lambda text: f"`{typed} install` has" in text and f"`{typed} import transcripts`" in text)
+        terminal.send("q")
+        assert terminal.left() == 0
+
+
 def test_somebody_else_on_the_port_is_a_banner(tmp_path: Path) -> None:
     with (
         FakeWorker(Memory([], data_dir="/elsewhere")) as worker,

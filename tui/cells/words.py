@@ -266,8 +266,8 @@ def _first_run(state: ViewState, tab: str) -> Note:
             []
             if state.remote
             else [
-                ("text", "`claude-mem install` has Claude Code fill it from now on, and"),
-                ("text", "`claude-mem import transcripts` brings in its past sessions."),
+                ("text", f"`{state.program} install` has Claude Code fill it from now on, and"),
+                ("text", f"`{state.program} import transcripts` brings in its past sessions."),
                 ("text", ""),
             ]
         ),

@@ -171,6 +171,7 @@ class ViewState(Struct, frozen=True):
     merging: the rows were found by words alone, and those found by meaning are on their way. meaning_off: there is no
     search by meaning here, so that nobody waits for it.
     awaited: the record chosen when the app was last open, until it is found. split: of ``SPLITS``.
+    program: the words of a shell here that run claude-mem.
     remote: the worker is elsewhere, and not ours to start. guarded: nothing may be changed.
     file_only: why there is no worker and the memory is only read from its file.
     keys: action → its keys, where they are not those of the tables; key_notes: what of the wanted ones cannot be had.
@@ -182,6 +183,7 @@ class ViewState(Struct, frozen=True):
     """
 
     place: str = ""
+    program: str = "claude-mem"
     demo: bool = False
     visiting: bool = False
     remote: bool = False

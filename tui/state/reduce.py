@@ -353,6 +353,7 @@ def _stood(
             kept = basket.Basket(budget_tokens=state.basket.budget_tokens)
             return ViewState(
                 place=place,
+                program=state.program,
                 demo=demo,
                 visiting=demo,
                 guarded=state.guarded,
