@@ -691,6 +691,7 @@ async def test_a_paused_index_has_no_speed(store: Store) -> None:
         status = await projector.status()
         assert (status.state, status.rate_per_s, status.left_s) == (IndexState.PAUSED, 0.0, None)
         assert status.pending
+        stopped.set()  # should it not have come so far yet, it does not stop there any more
         model.gate.set()
         await projector.resume()
         await settled(store, projector)
