@@ -9,7 +9,6 @@ from msgspec import Struct
 
 from worker.contract.query import Filter, filters
 
-FIELDS = ("type", "project", "concept", "file", "session", "is", "since", "until", "at")
 DATES = ("since", "until", "at")
 SPAN = ("since", "until")
 
